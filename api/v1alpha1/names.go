@@ -1,0 +1,25 @@
+package v1alpha1
+
+// Annotations.
+const (
+	// AnnotationAllowDelete, set to "true" on a TalosMachine, says that its
+	// deletion is meant. Without it DELETE is refused.
+	AnnotationAllowDelete = "quorate.dev/allow-delete"
+	// AnnotationReconcileRequested asks for one more reconcile; a TalosMachine
+	// echoes its value in status.observedReconcileRequest.
+	AnnotationReconcileRequested = "quorate.dev/reconcile-requested"
+)
+
+// Finalizers.
+const (
+	// FinalizerEtcdMembers keeps an Etcd until its members have left safely.
+	FinalizerEtcdMembers = "quorate.dev/etcd-members"
+	// FinalizerMachineRemoval keeps a TalosMachine until its etcd member is gone.
+	FinalizerMachineRemoval = "quorate.dev/machine-removal"
+	// FinalizerEtcdRestore keeps a TalosOperation while its restore is at work.
+	FinalizerEtcdRestore = "quorate.dev/etcd-restore"
+)
+
+// VerbOverride is the verb on talosclusters that a requester needs to create an
+// operation that destroys state, such as an etcd restore.
+const VerbOverride = "override"
