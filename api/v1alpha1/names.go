@@ -12,10 +12,10 @@ const (
 
 // Finalizers.
 const (
-	// FinalizerEtcdMembers keeps an Etcd until its members have left safely.
-	FinalizerEtcdMembers = "quorate.dev/etcd-members"
-	// FinalizerMachineRemoval keeps a TalosMachine until its etcd member is gone.
-	FinalizerMachineRemoval = "quorate.dev/machine-removal"
+	// FinalizerEtcd keeps an Etcd until its members have left safely.
+	FinalizerEtcd = "quorate.dev/etcd"
+	// FinalizerMachine keeps a TalosMachine until its etcd member is gone.
+	FinalizerMachine = "quorate.dev/machine"
 	// FinalizerEtcdRestore keeps a TalosOperation while its restore is at work.
 	FinalizerEtcdRestore = "quorate.dev/etcd-restore"
 )

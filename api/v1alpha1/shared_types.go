@@ -39,11 +39,11 @@ const (
 
 // EtcdMember is one member of an etcd cluster as the live member list had it.
 type EtcdMember struct {
-	// name is the member's name; empty for a member that was added and has not
-	// started yet.
-	// +optional
+	// name is the member's name; the empty text for a member that was added and
+	// has not started yet.
+	// +required
 	// +kubebuilder:validation:MaxLength=253
-	Name string `json:"name,omitempty"`
+	Name string `json:"name"`
 	// id is the member ID.
 	// +required
 	ID HexID `json:"id"`
@@ -51,14 +51,14 @@ type EtcdMember struct {
 	// +required
 	Role MemberRole `json:"role"`
 	// started is true once the member has published its client URLs.
-	// +optional
+	// +required
 	Started bool `json:"started"`
 	// leader is true for the member that led when the list was read.
-	// +optional
+	// +required
 	Leader bool `json:"leader"`
 	// healthy is true when the member answered, saw a leader and is not named by
 	// a CORRUPT alarm.
-	// +optional
+	// +required
 	Healthy bool `json:"healthy"`
 }
 
