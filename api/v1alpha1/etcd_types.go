@@ -37,9 +37,10 @@ type Etcd struct {
 // EtcdSpec is what is asked of an etcd cluster.
 type EtcdSpec struct {
 	// replicas is the number of members that this Etcd runs, 0 to 9. It has no
-	// default: leaving it out must not resize a cluster. Odd sizes are meant: an even one tolerates no more failures
-	// than the next smaller odd one. 0 hibernates the cluster: nothing runs,
-	// volumes and membership are kept, and it wakes only at the size it had.
+	// default: leaving it out must never resize a cluster. Odd sizes are meant:
+	// an even one tolerates no more failures than the next smaller odd one. 0
+	// hibernates the cluster: nothing runs, volumes and membership are kept, and
+	// it wakes only at the size it had.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=9

@@ -17,7 +17,7 @@ type LocalRef struct {
 // without leading zeros, as etcdctl prints it.
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=16
-// +kubebuilder:validation:Pattern=`^[0-9a-f]+$`
+// +kubebuilder:validation:Pattern=`^[1-9a-f][0-9a-f]*$`
 type HexID string
 
 // URL is an http or https address with host and port and no path.
