@@ -1,0 +1,3 @@
+module github.com/quorate/quorate/test/tools/build
+
+go 1.26.0

@@ -1,0 +1,97 @@
+// Command build makes the control plane that the tests run: kube-apiserver,
+// kube-controller-manager, kubectl and etcd, from their Go modules, into
+// bin/k8s-<version> of the repository. What is there already and was made from
+// the same module files and flags is reused.
+//
+// The folder's path is the only thing on stdout; progress goes to stderr. The
+// module uses the standard library alone, so that it starts at once.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+)
+
+// assetsVariable names a folder of ready binaries, as envtest knows it.
+const assetsVariable = "KUBEBUILDER_ASSETS"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	switch {
+	case errors.Is(err, errUsage):
+		os.Exit(2)
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+// errUsage says that the flags were wrong; the flag package has told why.
+var errUsage = errors.New("usage")
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	flags := flag.NewFlagSet("build", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	minor := flags.String("version", "", "Kubernetes `minor`, such as 1.34 (default: the newest one here)")
+	root := flags.String("root", "", "the repository's `folder` (default: searched upwards from here)")
+	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
+		return errUsage
+	}
+	if assets := os.Getenv(assetsVariable); assets != "" {
+		return useAssets(assets, stdout, stderr)
+	}
+	dir, err := buildAll(ctx, *root, *minor, stderr)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(stdout, dir)
+	return err
+}
+
+// useAssets answers with a folder that somebody else filled, if it holds what
+// every test needs. The controller manager is not asked for: envtest's own
+// bundles have none.
+func useAssets(dir string, stdout, stderr io.Writer) error {
+	if !filepath.IsAbs(dir) {
+		return fmt.Errorf("%s=%s: give it as an absolute path: the tests run in many folders", assetsVariable, dir)
+	}
+	for _, name := range []string{"kube-apiserver", "etcd", "kubectl"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("%s=%s: %s is missing there: put it in, or unset the variable to have it built: %w",
+				assetsVariable, dir, name, err)
+		}
+	}
+	fmt.Fprintf(stderr, "control plane: using %s=%s\n", assetsVariable, dir)
+	_, err := fmt.Fprintln(stdout, dir)
+	return err
+}
+
+// buildAll brings the minor's folder up to date and answers its path.
+func buildAll(ctx context.Context, root, minor string, stderr io.Writer) (string, error) {
+	root, err := findRoot(root)
+	if err != nil {
+		return "", err
+	}
+	plan, err := makePlan(root, minor)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(plan.dir, 0o755); err != nil {
+		return "", fmt.Errorf("make the folder for the binaries: %w", err)
+	}
+	unlock, err := lock(ctx, filepath.Join(root, "bin", ".tools.lock"), stderr)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	return plan.dir, plan.build(ctx, newProgress(stderr))
+}
