@@ -20,7 +20,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, f)
 	}
 	if len(faults) > 0 {
-		fmt.Fprintf(os.Stderr, "checklist: %d faults\n", len(faults))
+		fmt.Fprintf(os.Stderr, "checklist: faults found: %d\n", len(faults))
 		os.Exit(1)
 	}
 }
