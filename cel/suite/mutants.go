@@ -1,0 +1,208 @@
+package suite
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+)
+
+// change is one way to alter an expression.
+type change struct {
+	operator string // what kind of change
+	at       *node  // the part that is named in the mutant's ID
+	to       string // what it became, for people; empty where the operator says it
+	// expression is the whole expression after the change.
+	expression string
+}
+
+// changes lists every mutant of an expression in reading order, each text once.
+func changes(t *tree) []change {
+	m := mutator{tree: t}
+	t.walk(m.visit)
+	for _, leaf := range conditions(t) {
+		// A negated comparison is one of the other comparisons, and !x has its own.
+		negated := leaf.parent != nil && leaf.parent.call() == operators.LogicalNot
+		if !negated && !isComparison(leaf.call()) {
+			m.add("negate", leaf, "", leaf.start, leaf.end, "!("+t.raw(leaf)+")")
+		}
+	}
+	seen := map[string]bool{string(t.source): true}
+	kept := slices.DeleteFunc(m.found, func(c change) bool {
+		known := seen[c.expression]
+		seen[c.expression] = true
+		return known
+	})
+	slices.SortStableFunc(kept, func(a, b change) int { return a.at.start - b.at.start })
+	return kept
+}
+
+type mutator struct {
+	tree  *tree
+	found []change
+}
+
+func (m *mutator) add(operator string, at *node, to string, start, end int, text string) {
+	m.found = append(m.found, change{operator, at, to, m.tree.replace(start, end, text)})
+}
+
+// swap replaces the part's own token, such as its operator.
+func (m *mutator) swap(operator string, n *node, from, to string) {
+	m.add(operator, n, to, n.token, n.token+len([]rune(from)), to)
+}
+
+func (m *mutator) visit(n *node) {
+	switch n.expr.Kind() {
+	case ast.IdentKind:
+		m.ident(n)
+	case ast.LiteralKind:
+		m.literal(n)
+	case ast.ListKind:
+		m.list(n)
+	case ast.CallKind:
+		m.callOf(n)
+	}
+}
+
+func (m *mutator) callOf(n *node) {
+	switch function := n.call(); {
+	case isComparison(function):
+		m.comparison(n)
+	case isLogical(function):
+		m.logical(n)
+	case function == operators.LogicalNot:
+		m.add("drop-not", n, "", n.start, n.end, "("+m.tree.raw(n.children[0])+")")
+	case function == operators.Conditional:
+		m.ternary(n)
+	case isHas(n):
+		m.add("drop-has", n, "", n.start, n.end, "true")
+	case n.isMember() && predicateOf(n) > 0:
+		m.macro(n)
+	}
+}
+
+var otherComparisons = map[string][]string{
+	operators.Equals:        {"!="},
+	operators.NotEquals:     {"=="},
+	operators.Less:          {"<=", ">", ">="},
+	operators.LessEquals:    {"<", ">", ">="},
+	operators.Greater:       {">=", "<", "<="},
+	operators.GreaterEquals: {">", "<", "<="},
+}
+
+func (m *mutator) comparison(n *node) {
+	sign, _ := operators.FindReverse(n.call())
+	for _, other := range otherComparisons[n.call()] {
+		m.swap("compare", n, sign, other)
+	}
+}
+
+// logical handles the topmost node of a chain alone: a chain has many nodes, and
+// how the parser nests them is its own affair.
+func (m *mutator) logical(n *node) {
+	if n.parent != nil && n.parent.call() == n.call() {
+		return
+	}
+	operands := n.operands()
+	sign, other := " && ", " || "
+	if n.call() == operators.LogicalOr {
+		sign, other = other, sign
+	}
+	for i, operand := range operands {
+		if isHas(operand) && n.call() == operators.LogicalAnd {
+			continue // drop-has makes it true, which is the same
+		}
+		rest := slices.Delete(slices.Clone(operands), i, i+1)
+		m.add("drop-operand", operand, "", n.start, n.end, "("+m.chain(rest, sign)+")")
+	}
+	for i := 1; i < len(operands); i++ {
+		text := "((" + m.chain(operands[:i], sign) + ")" + other + "(" + m.chain(operands[i:], sign) + "))"
+		m.add("connect", operands[i], strings.TrimSpace(other)+" before", n.start, n.end, text)
+	}
+}
+
+func isHas(n *node) bool { return n.call() == "has" && !n.isMember() }
+
+func (m *mutator) chain(operands []*node, sign string) string {
+	parts := make([]string, len(operands))
+	for i, o := range operands {
+		parts[i] = "(" + m.tree.raw(o) + ")"
+	}
+	return strings.Join(parts, sign)
+}
+
+func (m *mutator) ternary(n *node) {
+	raw := func(i int) string { return "(" + m.tree.raw(n.children[i]) + ")" }
+	m.add("swap-branches", n, "", n.start, n.end, "("+raw(0)+" ? "+raw(2)+" : "+raw(1)+")")
+}
+
+var otherMacros = map[string]string{"exists": "all", "all": "exists", "exists_one": "exists", "existsOne": "exists"}
+
+func (m *mutator) macro(n *node) {
+	name := n.call()
+	if other, ok := otherMacros[name]; ok {
+		start := n.token - len(name)
+		m.add("quantifier", n, other, start, n.token, other)
+	}
+}
+
+var otherSelf = map[string]string{selfVar: oldSelfVar, oldSelfVar: selfVar}
+
+func (m *mutator) ident(n *node) {
+	name := n.expr.AsIdent()
+	if other, ok := otherSelf[name]; ok {
+		m.found = append(m.found, change{"swap-self", selectChain(n), other, m.tree.replace(n.start, n.end, other)})
+	}
+}
+
+// selectChain gives the longest field access that begins with the identifier,
+// which names it better than self does.
+func selectChain(n *node) *node {
+	for p := n.parent; p != nil && p.expr.Kind() == ast.SelectKind; p = p.parent {
+		n = p
+	}
+	return n
+}
+
+func (m *mutator) list(n *node) {
+	for i, element := range n.children {
+		var rest []string
+		for _, other := range slices.Delete(slices.Clone(n.children), i, i+1) {
+			rest = append(rest, m.tree.raw(other))
+		}
+		m.add("drop-element", element, "", n.start, n.end, "["+strings.Join(rest, ", ")+"]")
+	}
+}
+
+func (m *mutator) literal(n *node) {
+	if isFieldName(n) {
+		return
+	}
+	set := func(to string) { m.add("constant", n, to, n.start, n.end, to) }
+	switch value := n.expr.AsLiteral().(type) {
+	case types.Bool:
+		set(strconv.FormatBool(!bool(value)))
+	case types.Int:
+		set(strconv.FormatInt(int64(value)+1, 10))
+		set(strconv.FormatInt(int64(value)-1, 10))
+	case types.Uint:
+		set(strconv.FormatUint(uint64(value)+1, 10) + "u")
+	case types.Double:
+		set(fmt.Sprintf("%f", float64(value)+1))
+	case types.String:
+		set(quoted(string(value) + "~"))
+	}
+}
+
+// isFieldName: the parser makes a literal of the name in self.?name.
+func isFieldName(n *node) bool {
+	return n.parent != nil && n.parent.call() == operators.OptSelect && n == n.parent.children[1]
+}
+
+func quoted(s string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`).Replace(s) + "'"
+}
