@@ -17,7 +17,7 @@ func aRule(change func(*Rule)) *Rule {
 	return r
 }
 
-func gateRule(change func(*Rule)) *Rule {
+func aGateRule(change func(*Rule)) *Rule {
 	return aRule(func(r *Rule) {
 		r.Layers = []Layer{LayerWebhook}
 		r.Live = map[string]LiveRead{"peers": {Resource: "etcds"}}
@@ -31,7 +31,7 @@ func TestValidate(t *testing.T) {
 		want string
 	}{
 		"a good rule":        {aRule(nil), ""},
-		"a good gate rule":   {gateRule(func(r *Rule) { r.Operations = []Operation{Delete} }), ""},
+		"a good gate rule":   {aGateRule(func(r *Rule) { r.Operations = []Operation{Delete} }), ""},
 		"root path":          {aRule(func(r *Rule) { r.Path = "" }), ""},
 		"update alone":       {aRule(func(r *Rule) { r.Operations = []Operation{Update} }), ""},
 		"deep field":         {aRule(func(r *Rule) { r.FieldPath = ".a.b-c" }), ""},
@@ -56,10 +56,10 @@ func TestValidate(t *testing.T) {
 		"crd on status":      {aRule(func(r *Rule) { r.Subresources = []string{Status} }), `rules/b-rule.yaml: subresources: the crd layer cannot choose them`},
 		"crd on delete":      {aRule(func(r *Rule) { r.Operations = []Operation{Update, Delete} }), `rules/b-rule.yaml: operations [UPDATE DELETE]: the crd layer runs on UPDATE, and on CREATE unless the rule mentions oldSelf`},
 		"crd on create":      {aRule(func(r *Rule) { r.Operations = []Operation{Create} }), `rules/b-rule.yaml: operations [CREATE]: the crd layer runs on UPDATE, and on CREATE unless the rule mentions oldSelf`},
-		"live with vap":      {gateRule(func(r *Rule) { r.Layers = append(r.Layers, LayerVAP) }), `rules/b-rule.yaml: live: only the webhook reads the live world, so it must be the only layer`},
-		"unknown operation":  {gateRule(func(r *Rule) { r.Operations = []Operation{"CONNECT"} }), `rules/b-rule.yaml: operations [CONNECT]: want CREATE, UPDATE or DELETE, each once`},
-		"unknown subres":     {gateRule(func(r *Rule) { r.Subresources = []string{"log"} }), `rules/b-rule.yaml: subresources ["log"]: want "", status or scale, each once`},
-		"live of no name":    {gateRule(func(r *Rule) { r.Live = map[string]LiveRead{"a-b": {}} }), lines(`rules/b-rule.yaml: live.a-b: want a CEL identifier`, `rules/b-rule.yaml: live.a-b.resource "": want the plural name in lower case`)},
+		"live with vap":      {aGateRule(func(r *Rule) { r.Layers = append(r.Layers, LayerVAP) }), `rules/b-rule.yaml: live: only the webhook reads the live world, so it must be the only layer`},
+		"unknown operation":  {aGateRule(func(r *Rule) { r.Operations = []Operation{"CONNECT"} }), `rules/b-rule.yaml: operations [CONNECT]: want CREATE, UPDATE or DELETE, each once`},
+		"unknown subres":     {aGateRule(func(r *Rule) { r.Subresources = []string{"log"} }), `rules/b-rule.yaml: subresources ["log"]: want "", status or scale, each once`},
+		"live of no name":    {aGateRule(func(r *Rule) { r.Live = map[string]LiveRead{"a-b": {}} }), lines(`rules/b-rule.yaml: live.a-b: want a CEL identifier`, `rules/b-rule.yaml: live.a-b.resource "": want the plural name in lower case`)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			wantText(t, errorText((&Catalogue{Rules: []*Rule{tc.rule}}).Validate()), tc.want)
@@ -68,16 +68,16 @@ func TestValidate(t *testing.T) {
 }
 
 func TestValidateAcrossRules(t *testing.T) {
-	again := gateRule(func(r *Rule) {
+	again := aGateRule(func(r *Rule) {
 		r.ID, r.File, r.Message, r.MessageExpression = "c-rule", "rules/c-rule.yaml", "x (c-rule)", ""
 		r.Live = map[string]LiveRead{"peers": {Resource: "etcds", Name: "request.name"}}
 	})
-	other := gateRule(func(r *Rule) {
+	other := aGateRule(func(r *Rule) {
 		r.ID, r.File, r.Message, r.MessageExpression = "d-rule", "rules/d-rule.yaml", "x (d-rule)", ""
 		r.Resource, r.Live = "talosclusters", again.Live
 	})
-	first := gateRule(func(*Rule) {})
-	twin := gateRule(func(r *Rule) { r.File = "more/b-rule.yaml" })
+	first := aGateRule(func(*Rule) {})
+	twin := aGateRule(func(r *Rule) { r.File = "more/b-rule.yaml" })
 	c := &Catalogue{Rules: []*Rule{first, again, other, twin}}
 	wantText(t, errorText(c.Validate()), lines(
 		`more/b-rule.yaml: id "b-rule" is taken by rules/b-rule.yaml`,
@@ -94,8 +94,8 @@ func TestWithExpressionCopiesOneRule(t *testing.T) {
 }
 
 func TestScopeDefaults(t *testing.T) {
-	crd, gate := aRule(nil), gateRule(func(*Rule) {})
-	narrow := gateRule(func(r *Rule) { r.Operations, r.Subresources = []Operation{Delete}, []string{Status} })
+	crd, gate := aRule(nil), aGateRule(func(*Rule) {})
+	narrow := aGateRule(func(r *Rule) { r.Operations, r.Subresources = []Operation{Delete}, []string{Status} })
 	if len(crd.RunsOn()) != 2 || len(crd.RunsFor()) != 3 || len(gate.RunsFor()) != 1 ||
 		narrow.RunsOn()[0] != Delete || narrow.RunsFor()[0] != Status {
 		t.Error("the defaults differ from the rule format's documentation")
