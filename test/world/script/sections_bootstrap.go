@@ -1,0 +1,84 @@
+package script
+
+import "github.com/quorate/quorate/api/v1alpha1"
+
+const movedEtcd = `apiVersion: quorate.dev/v1alpha1
+kind: Etcd
+metadata:
+  name: moved
+spec:
+  replicas: 3
+  etcd:
+    bootstrapWithExistingCluster:
+      members:
+      - {name: source-0, peerURLs: ["https://source-0.old.example.com:2380"]}
+      - {name: source-1, peerURLs: ["https://source-1.old.example.com:2380"]}
+      - {name: source-2, peerURLs: ["https://source-2.old.example.com:2380"]}
+      clientEndpoints: ["https://source-0.old.example.com:2379"]
+`
+
+const (
+	patchMoved = "kubectl patch etcd/moved --type=json -p "
+	listPath   = "/spec/etcd/bootstrapWithExistingCluster"
+)
+
+var (
+	joiningSource = busy(v1alpha1.ScaleOut, 0, 3).bootstrapped(false).joined("source-0", "source-1", "source-2")
+	sharing       = idle(3).bootstrapped(true).joined("source-0", "source-1", "source-2")
+	leavingSource = busy(v1alpha1.RemoveBootstrapMembers, 3, 3).bootstrapped(true).joined("source-0", "source-1", "source-2")
+)
+
+var bootstrap = Section{
+	Title: "Moving in from another cluster",
+	Line:  "Taking a name off the bootstrap list removes that member of the old cluster, so it waits for its turn.",
+	Steps: []Step{
+		{Name: "join a source", Command: "kubectl apply -f -", Input: movedEtcd, Want: allowed("etcd.quorate.dev/moved created")},
+		{
+			Name:    "bootstrap member removed",
+			Before:  []Action{joiningSource.records("etcd/moved", "ScaleOperationInProgress is True, ScalingOut; three source members are joined")},
+			Command: patchMoved + `'[{"op":"remove","path":"` + listPath + `/members/2"}]'`,
+			Want:    refused("bootstrap-removal-blocked", "Removing bootstrap member source-2 is refused", "ScalingOut is in progress", waitForEnd),
+		},
+		{
+			Name: "bootstrap list unset", Command: patchMoved + `'[{"op":"remove","path":"` + listPath + `"}]'`,
+			Want: refused("bootstrap-unset-blocked", "ScalingOut is in progress", waitForEnd),
+		},
+		{
+			Name: "spec.etcd around it removed", Command: patchMoved + `'[{"op":"remove","path":"/spec/etcd"}]'`,
+			Want: refused("bootstrap-unset-blocked", "ScalingOut is in progress", waitForEnd),
+		},
+		{
+			Name:    "bootstrap list reordered",
+			Command: patchMoved + `'[{"op":"move","from":"` + listPath + `/members/2","path":"` + listPath + `/members/0"}]'`,
+			Want:    allowed("patched"),
+		},
+		{
+			Name:    "two changes in one update",
+			Before:  []Action{sharing.records("etcd/moved", "all have joined, no operation")},
+			Command: patchMoved + `'[{"op":"remove","path":"` + listPath + `/members/0"},{"op":"replace","path":"/spec/replicas","value":5}]'`,
+			Want:    refused("one-change-at-a-time", "two operations with no order between them", "Send one, wait until condition ScaleOperationInProgress is False"),
+		},
+		{
+			Name: "half of a shared cluster put to sleep", Command: "kubectl scale etcd/moved --replicas=0",
+			Want: refused("shared-not-to-zero", "source members are recorded as joined", "Unset bootstrapWithExistingCluster"),
+		},
+		{
+			Name: "bootstrap member removed at rest", Command: patchMoved + `'[{"op":"remove","path":"` + listPath + `/members/0"}]'`,
+			Want: allowed("patched"),
+		},
+		{
+			Name:    "bootstrap member put back",
+			Before:  []Action{leavingSource.records("etcd/moved", "ScaleOperationInProgress is True, BootstrapMembersRemoval of source-2")},
+			Command: patchMoved + `'[{"op":"add","path":"` + listPath + `/members/-","value":{"name":"source-2","peerURLs":["https://source-2.old.example.com:2380"]}}]'`,
+			Want:    refused("bootstrap-readd-blocked", "BootstrapMembersRemoval is in progress", waitForEnd),
+		},
+		{
+			Name: "scale out during bootstrap removal", Command: "kubectl scale etcd/moved --replicas=5",
+			Want: refused("scale-out-blocked", "BootstrapMembersRemoval is in progress", waitForEnd),
+		},
+		{
+			Name: "scale in during bootstrap removal", Command: "kubectl scale etcd/moved --replicas=1",
+			Want: refused("scale-in-blocked", "BootstrapMembersRemoval is in progress", waitForEnd),
+		},
+	},
+}

@@ -1,0 +1,71 @@
+package script
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/quorate/quorate/test/cluster"
+)
+
+// Transcript writes what happens as a person at a terminal would see it.
+type Transcript struct {
+	To io.Writer
+	// Colours are for terminals.
+	Colours bool
+}
+
+// The colours, by what they mark.
+const (
+	bold  = "1"
+	dim   = "2"
+	red   = "31"
+	green = "32"
+	cyan  = "36"
+)
+
+func (t *Transcript) paint(colour, text string) string {
+	if !t.Colours {
+		return text
+	}
+	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+}
+
+// line writes one; how writing to a terminal fails is nobody's business.
+func (t *Transcript) line(text string) { _, _ = fmt.Fprintln(t.To, text) }
+
+// Section begins a group of steps.
+func (t *Transcript) Section(number int, s Section) {
+	t.line("\n" + t.paint(bold, fmt.Sprintf("%d. %s", number, s.Title)))
+	t.line(s.Line)
+}
+
+// Happens tells what the world does between two commands.
+func (t *Transcript) Happens(a Action) { t.line("\n" + t.paint(dim, "# "+a.String())) }
+
+// Types shows the command as it was typed.
+func (t *Transcript) Types(s Step) {
+	command := s.Command
+	if s.Input != "" {
+		command += " <<'EOF'"
+	}
+	t.line("\n" + t.paint(cyan, string(s.actor())+"$ ") + t.paint(bold, command))
+	if s.Input != "" {
+		t.line(s.Input + "EOF")
+	}
+}
+
+// Answers shows kubectl's answer word for word, and how it compares.
+func (t *Transcript) Answers(s Step, r cluster.Result, problems []string) {
+	if answer := strings.TrimRight(r.Stdout+r.Stderr, "\n"); answer != "" {
+		t.line(answer)
+	}
+	if len(problems) == 0 {
+		t.line(t.paint(green, "✓ "+s.Want.String()))
+		return
+	}
+	t.line(t.paint(red, "✗ "+s.Name+": expected: "+s.Want.String()))
+	for _, problem := range problems {
+		t.line(t.paint(red, "  "+problem))
+	}
+}
