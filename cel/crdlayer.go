@@ -36,10 +36,12 @@ type crdLayer struct {
 type compiledSchema struct {
 	structural *structuralschema.Structural
 	validator  *schemacel.Validator
-	// texts are what the validator calls each rule by when it fails: the
-	// message, or the rule where it has none.
-	texts []string
+	names      []ruleName
 }
+
+// ruleName is what the validator calls a rule by when it fails: its message, or
+// its expression where it has none.
+type ruleName struct{ text, id string }
 
 // NewCRDLayer judges by the rules in the (generated) CRDs, with the API server's
 // validator and its ratcheting. The catalogue gives the findings their order.
@@ -65,9 +67,10 @@ func compileSchema(version apiextensionsv1.CustomResourceDefinitionVersion) (com
 		return compiledSchema{}, err
 	}
 	compiled := compiledSchema{structural: structural, validator: schemacel.NewValidator(structural, true, celconfig.PerCallLimit)}
-	eachNode(version.Schema.OpenAPIV3Schema, func(node *apiextensionsv1.JSONSchemaProps) {
+	eachNode(version.Schema.OpenAPIV3Schema, "", func(path string, node *apiextensionsv1.JSONSchemaProps) {
 		for _, rule := range node.XValidations {
-			compiled.texts = append(compiled.texts, strings.TrimSpace(cmp.Or(rule.Message, rule.Rule)))
+			text := strings.TrimSpace(cmp.Or(rule.Message, rule.Rule))
+			compiled.names = append(compiled.names, ruleName{text: text, id: ruleID(rule, path)})
 		}
 	})
 	return compiled, nil
@@ -106,9 +109,9 @@ func (l *crdLayer) Judge(ctx context.Context, r *Request) Verdict {
 		options = append(options, schemacel.WithRatcheting(correlated))
 	}
 	errs, _ := schema.validator.Validate(ctx, nil, schema.structural, r.Object, old, celconfig.RuntimeCELCostBudget, options...)
-	findings := make([]Finding, len(errs))
-	for i, err := range errs {
-		findings[i] = schema.finding(err)
+	var findings []Finding
+	for _, err := range errs {
+		findings = append(findings, schema.finding(err))
 	}
 	inOrder(l.order, findings)
 	return VerdictOf(findings)
@@ -143,18 +146,30 @@ func (s compiledSchema) finding(err *field.Error) Finding {
 	if f.Field == "<nil>" {
 		f.Field = ""
 	}
-	for _, text := range s.texts {
+	for _, name := range s.names {
 		for _, sentence := range ruleErrorSentences {
-			if cause, ok := strings.CutSuffix(err.Detail, sentence+text); ok {
-				return Finding{Rule: idIn(text), Outcome: RuleError, Message: unquote(cause), Field: f.Field}
+			if cause, ok := strings.CutSuffix(err.Detail, sentence+name.text); ok {
+				return Finding{Rule: name.id, Outcome: RuleError, Message: unquote(cause), Field: f.Field}
 			}
 		}
 	}
 	if notRun.MatchString(err.Detail) {
-		return Finding{Outcome: RuleError, Message: err.Detail, Field: f.Field}
+		return Finding{Rule: EngineRule, Outcome: RuleError, Message: err.Detail, Field: f.Field}
 	}
-	f.Rule = idIn(err.Detail)
+	f.Rule = s.ruleBehind(err.Detail)
 	return f
+}
+
+func (s compiledSchema) ruleBehind(message string) string {
+	if id := idIn(message); id != "" {
+		return id
+	}
+	for _, name := range s.names {
+		if name.text == strings.TrimPrefix(message, "failed rule: ") {
+			return name.id
+		}
+	}
+	return foreignID
 }
 
 // idIn gives the rule's ID at the end of a message, or nothing for a rule that

@@ -124,7 +124,7 @@ func schemas(crd *apiextensionsv1.CustomResourceDefinition) []*apiextensionsv1.J
 // dropInjected takes injected rules out of a schema and all below it: a rule's
 // path may have changed since.
 func dropInjected(schema *apiextensionsv1.JSONSchemaProps) {
-	eachNode(schema, func(node *apiextensionsv1.JSONSchemaProps) {
+	eachNode(schema, "", func(_ string, node *apiextensionsv1.JSONSchemaProps) {
 		node.XValidations = slices.DeleteFunc(node.XValidations, func(v apiextensionsv1.ValidationRule) bool {
 			return idIn(strings.TrimSpace(v.Message)) != ""
 		})
@@ -134,17 +134,18 @@ func dropInjected(schema *apiextensionsv1.JSONSchemaProps) {
 	})
 }
 
-// eachNode visits a schema node and all below it; visit may change the node.
-func eachNode(node *apiextensionsv1.JSONSchemaProps, visit func(*apiextensionsv1.JSONSchemaProps)) {
-	visit(node)
+// eachNode visits a schema node and all below it; visit may change the node. A
+// path has dots between properties, and [*] for items and values.
+func eachNode(node *apiextensionsv1.JSONSchemaProps, path string, visit func(path string, node *apiextensionsv1.JSONSchemaProps)) {
+	visit(path, node)
 	for name, property := range node.Properties {
-		eachNode(&property, visit)
+		eachNode(&property, join(path, name), visit)
 		node.Properties[name] = property
 	}
 	if node.Items != nil && node.Items.Schema != nil {
-		eachNode(node.Items.Schema, visit)
+		eachNode(node.Items.Schema, path+"[*]", visit)
 	}
 	if node.AdditionalProperties != nil && node.AdditionalProperties.Schema != nil {
-		eachNode(node.AdditionalProperties.Schema, visit)
+		eachNode(node.AdditionalProperties.Schema, path+"[*]", visit)
 	}
 }

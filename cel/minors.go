@@ -1,6 +1,7 @@
 package cel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,9 +54,8 @@ func CheckMinors(c *Catalogue, crds []*apiextensionsv1.CustomResourceDefinition)
 			problems = append(problems, checkCRD(crd, env, v))
 		}
 		for _, p := range policies {
-			if _, err := compilePolicy(p, env, environment.NewExpressions); err != nil {
-				problems = append(problems, fmt.Errorf("layer vap, compatibility version %s, policy %s: %w", v, p.Name, err))
-			}
+			_, found := compilePolicy(p, env, environment.NewExpressions)
+			problems = append(problems, joined(fmt.Sprintf("layer vap, compatibility version %s", v), found))
 		}
 	}
 	for _, crd := range injected {
@@ -77,9 +77,7 @@ func checkCRD(crd *apiextensionsv1.CustomResourceDefinition, env *environment.En
 		if check.total > validation.StaticEstimatedCRDCostLimit {
 			check.add("all rules of %s: estimated cost %d, at most %d", crd.Name, check.total, validation.StaticEstimatedCRDCostLimit)
 		}
-		for _, problem := range check.problems {
-			problems = append(problems, fmt.Errorf("layer crd, compatibility version %s, %w", v, problem))
-		}
+		problems = append(problems, joined(fmt.Sprintf("layer crd, compatibility version %s", v), check.problems))
 	}
 	return errors.Join(problems...)
 }
@@ -112,19 +110,26 @@ func (c *crdCheck) node(schema *apiextensions.JSONSchemaProps, at *validation.CE
 }
 
 func (c *crdCheck) rules(schema *apiextensions.JSONSchemaProps, at *validation.CELSchemaContext) {
-	info, err := at.TypeInfo()
-	if err != nil || info == nil {
-		c.add("rule %s: no type for its node: %w", idIn(schema.XValidations[0].Message), err)
-		return
-	}
-	results, err := schemacel.Compile(info.Schema, info.DeclType, celconfig.PerCallLimit, c.env, schemacel.NewExpressionsEnvLoader())
+	results, err := compileNode(at, c.env)
 	if err != nil {
-		c.add("rule %s: %w", idIn(schema.XValidations[0].Message), err)
-		return
+		c.add("%s: %w", named(schema.XValidations[0]), err)
 	}
 	for i, result := range results {
-		c.result("rule "+idIn(schema.XValidations[i].Message), result, at.MaxCardinality)
+		c.result(named(schema.XValidations[i]), result, at.MaxCardinality)
 	}
+}
+
+func compileNode(at *validation.CELSchemaContext, env *environment.EnvSet) ([]schemacel.CompilationResult, error) {
+	info, err := at.TypeInfo()
+	if err != nil {
+		return nil, fmt.Errorf("find the schema node's type: %w", err)
+	}
+	return schemacel.Compile(info.Schema, info.DeclType, celconfig.PerCallLimit, env, schemacel.NewExpressionsEnvLoader())
+}
+
+// named: a rule that was not injected is known by its text.
+func named(rule apiextensions.ValidationRule) string {
+	return "rule " + cmp.Or(idIn(rule.Message), fmt.Sprintf("%q", rule.Rule))
 }
 
 func (c *crdCheck) result(rule string, result schemacel.CompilationResult, cardinality *uint64) {

@@ -21,14 +21,14 @@ var (
 // compilePolicy puts a policy together from the API server's parts, since its own
 // function for that is not exported. The API server would find an expression
 // that does not compile on evaluation only; here it is an error.
-func compilePolicy(p *admissionregistrationv1.ValidatingAdmissionPolicy, env *environment.EnvSet, mode environment.Type) (validating.Validator, error) {
+func compilePolicy(p *admissionregistrationv1.ValidatingAdmissionPolicy, env *environment.EnvSet, mode environment.Type) (validating.Validator, []error) {
 	compiler, err := admissioncel.NewCompositedCompiler(env)
 	if err != nil {
-		return nil, fmt.Errorf("prepare environment: %w", err)
+		return nil, []error{fmt.Errorf("prepare environment: %w", err)}
 	}
 	x := expressionsOf(p)
-	if err := x.check(compiler, mode); err != nil {
-		return nil, err
+	if problems := x.check(compiler, mode); len(problems) > 0 {
+		return nil, problems
 	}
 	var matcher matchconditions.Matcher
 	if len(x.conditions) > 0 {
@@ -66,30 +66,39 @@ func expressionsOf(p *admissionregistrationv1.ValidatingAdmissionPolicy) policyE
 
 // check compiles each expression by itself, so that an error can name it, and
 // stores the variables for those that follow.
-func (x policyExpressions) check(compiler *admissioncel.CompositedCompiler, mode environment.Type) error {
+func (x policyExpressions) check(compiler *admissioncel.CompositedCompiler, mode environment.Type) []error {
 	var problems []error
 	for _, v := range x.policy.Spec.Variables {
 		result := compiler.CompileAndStoreVariable(&validating.Variable{Name: v.Name, Expression: v.Expression}, withAuthorizer, mode)
-		problems = append(problems, compileProblem("variable "+v.Name, result))
+		problems = append(problems, compileProblem("variable "+v.Name, result)...)
 	}
 	for i, condition := range x.conditions {
 		result := compiler.CompileCELExpression(condition, withAuthorizer, mode)
-		problems = append(problems, compileProblem("matchCondition "+x.policy.Spec.MatchConditions[i].Name, result))
+		problems = append(problems, compileProblem("matchCondition "+x.policy.Spec.MatchConditions[i].Name, result)...)
 	}
 	for i, v := range x.policy.Spec.Validations {
 		rule := "rule " + idIn(strings.TrimSpace(v.Message))
-		problems = append(problems, compileProblem(rule, compiler.CompileCELExpression(x.validations[i], withAuthorizer, mode)))
+		problems = append(problems, compileProblem(rule, compiler.CompileCELExpression(x.validations[i], withAuthorizer, mode))...)
 		if x.messages[i] != nil {
 			result := compiler.CompileCELExpression(x.messages[i], withoutAuthorizer, mode)
-			problems = append(problems, compileProblem(rule+": messageExpression", result))
+			problems = append(problems, compileProblem(rule+": messageExpression", result)...)
 		}
 	}
-	return errors.Join(problems...)
+	return problems
 }
 
-func compileProblem(what string, result admissioncel.CompilationResult) error {
+func compileProblem(what string, result admissioncel.CompilationResult) []error {
 	if result.Error == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", what, result.Error)
+	return []error{fmt.Errorf("%s: %w", what, result.Error)}
+}
+
+// joined joins problems, each with the same beginning.
+func joined(beginning string, problems []error) error {
+	all := make([]error, len(problems))
+	for i, problem := range problems {
+		all[i] = fmt.Errorf("%s: %w", beginning, problem)
+	}
+	return errors.Join(all...)
 }

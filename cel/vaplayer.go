@@ -44,9 +44,9 @@ func NewVAPLayer(c *Catalogue, policies []*admissionregistrationv1.ValidatingAdm
 		if p.Spec.ParamKind != nil {
 			return nil, fmt.Errorf("compile policy %s: policies with parameters are not supported", p.Name)
 		}
-		validator, err := compilePolicy(p, env, environment.StoredExpressions)
-		if err != nil {
-			return nil, fmt.Errorf("compile policy %s: %w", p.Name, err)
+		validator, problems := compilePolicy(p, env, environment.StoredExpressions)
+		if len(problems) > 0 {
+			return nil, joined("compile policy "+p.Name, problems)
 		}
 		layer.policies = append(layer.policies, evaluator{policy: p, validator: validator})
 	}
@@ -57,7 +57,7 @@ func (l *vapLayer) Judge(ctx context.Context, r *Request) Verdict {
 	var findings []Finding
 	attributes, err := l.attributes(r)
 	if err != nil {
-		return VerdictOf([]Finding{{Outcome: RuleError, Message: err.Error()}})
+		return VerdictOf([]Finding{{Rule: EngineRule, Outcome: RuleError, Message: err.Error()}})
 	}
 	for _, e := range l.policies {
 		if matches(e.policy.Spec.MatchConstraints, l.group, r) {
@@ -117,21 +117,25 @@ func matches(m *admissionregistrationv1.MatchResources, group string, r *Request
 	})
 }
 
-// findings reads decisions, one a validation in the policy's order. A policy that
-// could not run has a single decision, which is no rule's.
+// findings reads decisions, one a validation in the policy's order.
 func (l *vapLayer) findings(p *admissionregistrationv1.ValidatingAdmissionPolicy, decisions []validating.PolicyDecision) []Finding {
+	if couldNotRun(p, decisions) {
+		return []Finding{{Rule: EngineRule, Outcome: RuleError, Message: decisions[0].Message}}
+	}
 	var out []Finding
 	for i, decision := range decisions {
-		if decision.Action == validating.ActionAdmit {
-			continue
+		if decision.Action != validating.ActionAdmit {
+			out = append(out, l.finding(p.Spec.Validations[i], decision))
 		}
-		var v admissionregistrationv1.Validation
-		if len(decisions) == len(p.Spec.Validations) {
-			v = p.Spec.Validations[i]
-		}
-		out = append(out, l.finding(v, decision))
 	}
 	return out
+}
+
+// couldNotRun: a policy that could not has a single decision for all validations,
+// and an error that does not begin with the expression.
+func couldNotRun(p *admissionregistrationv1.ValidatingAdmissionPolicy, decisions []validating.PolicyDecision) bool {
+	return len(decisions) == 1 && decisions[0].Evaluation == validating.EvalError &&
+		!strings.HasPrefix(decisions[0].Message, "expression '"+p.Spec.Validations[0].Expression+"' ")
 }
 
 func (l *vapLayer) finding(v admissionregistrationv1.Validation, decision validating.PolicyDecision) Finding {
