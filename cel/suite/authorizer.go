@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"context"
 
 	"k8s.io/apiserver/pkg/authorization/authorizer"
@@ -28,13 +29,6 @@ func (g granted) covers(grant Grant, a authorizer.Attributes) bool {
 		grant.Resource == a.GetResource() &&
 		grant.Subresource == a.GetSubresource() &&
 		(grant.Name == "" || grant.Name == a.GetName()) &&
-		or(grant.Group, g.group) == a.GetAPIGroup() &&
-		or(grant.Namespace, g.namespace) == a.GetNamespace()
-}
-
-func or(value, fallback string) string {
-	if value == "" {
-		return fallback
-	}
-	return value
+		cmp.Or(grant.Group, g.group) == a.GetAPIGroup() &&
+		cmp.Or(grant.Namespace, g.namespace) == a.GetNamespace()
 }

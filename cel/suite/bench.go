@@ -21,6 +21,8 @@ type judge interface {
 type bench struct {
 	folder *Folder
 	engine *cel.Engine
+	// whole holds every rule, those too that the webhook does not enforce.
+	whole  *cel.Engine
 	layers map[cel.Layer]judge
 }
 
@@ -41,6 +43,9 @@ func newBench(f *Folder) (*bench, error) {
 		return nil, err
 	}
 	b.layers[cel.LayerWebhook] = b.engine
+	if b.whole, err = wholeEngine(f, b.engine); err != nil {
+		return nil, err
+	}
 	if uses(f.Catalogue, cel.LayerCRD) {
 		if b.layers[cel.LayerCRD], err = cel.NewCRDLayer(f.Catalogue, f.CRDs); err != nil {
 			return nil, err
@@ -56,6 +61,22 @@ func newBench(f *Folder) (*bench, error) {
 		}
 	}
 	return b, nil
+}
+
+func wholeEngine(f *Folder, engine *cel.Engine) (*cel.Engine, error) {
+	c := &cel.Catalogue{Group: f.Catalogue.Group, Rules: slices.Clone(f.Catalogue.Rules)}
+	changed := false
+	for i, r := range c.Rules {
+		if !r.In(cel.LayerWebhook) {
+			everywhere := *r
+			everywhere.Layers = append(slices.Clone(r.Layers), cel.LayerWebhook)
+			c.Rules[i], changed = &everywhere, true
+		}
+	}
+	if !changed {
+		return engine, nil
+	}
+	return cel.New(c, f.CRDs)
 }
 
 func uses(c *cel.Catalogue, layer cel.Layer) bool {

@@ -32,6 +32,7 @@ type Case struct {
 	User            authenticationv1.UserInfo
 	Controller      bool
 	DryRun          bool
+	Raw             bool
 	Live            map[string]any
 	Allow           []Grant
 	Expect          Expect

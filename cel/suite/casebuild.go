@@ -42,6 +42,7 @@ func buildCase(form caseForm, defaults, own map[string]any, src source, rule str
 		Subresource: text(merged["subresource"]),
 		Controller:  merged["controller"] == true,
 		DryRun:      merged["dryRun"] == true,
+		Raw:         merged["raw"] == true,
 		Warnings:    texts(merged["warnings"]),
 		Allow:       grants(merged["allow"]),
 		User:        DefaultUser,

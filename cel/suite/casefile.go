@@ -28,6 +28,7 @@ type caseForm struct {
 	User        *userForm       `json:"user"`
 	Controller  bool            `json:"controller"`
 	DryRun      bool            `json:"dryRun"`
+	Raw         bool            `json:"raw"`
 	Live        *map[string]any `json:"live"`
 	Allow       []Grant         `json:"allow"`
 	Expect      any             `json:"expect"`

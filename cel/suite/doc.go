@@ -39,6 +39,7 @@
 //	             The webhook lets it pass unjudged (verdict allow), CRD rules do
 //	             not, a policy does where the rule binds all but the controller
 //	dryRun       true or false (default)
+//	raw          true: judge the objects as they are written, see Requests below
 //	live         what the live world holds, by the rule's live names: an object, a
 //	             list, or null for an object that does not exist. A live name of
 //	             the rule that is left out is null (a list: empty)
@@ -51,7 +52,8 @@
 //	             layer's prefix; required with deny and error
 //	warnings     exact list of the webhook's warnings; not compared when absent
 //	fires        false: the rule's expression is not meant to be evaluated here
-//	             (wrong operation, absent node, creation under a transition rule)
+//	             (wrong operation, absent node, creation under a transition rule, the
+//	             controller where the rule does not bind it)
 //
 // # Defaults
 //
@@ -99,8 +101,14 @@
 // keeps the old spec, scale changes the replicas alone, a created object has no
 // status (all for resources with these subresources). A case that asks for what
 // would be dropped is an error, and so is a field unknown to the schema or a
-// value of the wrong type, with file, line and column. Required fields may be
-// left out, for brevity.
+// value that it refuses, with file, line and column. Required fields may be left
+// out, for brevity.
+//
+// With raw: true none of that is done: the pair is judged as it is written, even
+// one that no API server would let through to the rules, such as an update that
+// changes spec and status at once. Unknown fields stay errors. A rule that stands
+// such cases does not depend on who calls it, and mutants that only they can tell
+// from the rule need no proof.
 //
 // # The folder's policy.yaml
 //
@@ -110,7 +118,7 @@
 //	controller: system:serviceaccount:shop:widget-controller
 //	equivalent:                              # mutants that change nothing
 //	- rule: no-shrink
-//	  mutant: 1:12 drop-has has(self.spec)
+//	  mutant: drop-has has(self.spec)        # the ID that --mutate prints
 //	  proof: The schema requires spec, so has(self.spec) is always true.
 //
 // # Errors of the suite itself

@@ -75,8 +75,8 @@ func newKind(crd *apiextensionsv1.CustomResourceDefinition) (*kind, error) {
 }
 
 // complete gives a copy of the object with what an API server adds: type, name,
-// namespace and the schema's defaults.
-func (k *kind) complete(object map[string]any, name string) map[string]any {
+// namespace and, unless raw, the schema's defaults.
+func (k *kind) complete(object map[string]any, name string, raw bool) map[string]any {
 	if object == nil {
 		return nil
 	}
@@ -94,7 +94,9 @@ func (k *kind) complete(object map[string]any, name string) map[string]any {
 			setMissing(metadata, "namespace", "default")
 		}
 	}
-	defaulting.Default(object, k.structural)
+	if !raw {
+		defaulting.Default(object, k.structural)
+	}
 	return object
 }
 
@@ -110,12 +112,15 @@ type fault struct {
 	problem string
 }
 
-// check finds unknown fields and values that the schema refuses. Required fields
-// may be missing: cases are brief.
-func (k *kind) check(object map[string]any) []fault {
+// check finds unknown fields and, unless raw, values that the schema refuses.
+// Required fields may be missing: cases are brief.
+func (k *kind) check(object map[string]any, raw bool) []fault {
 	var faults []fault
 	for _, path := range k.unknownFields(object) {
 		faults = append(faults, fault{splitPath(path), fmt.Sprintf("unknown field %q", path)})
+	}
+	if raw {
+		return faults
 	}
 	for _, e := range validation.ValidateCustomResource(nil, object, k.validator) {
 		if e.Type != field.ErrorTypeRequired {

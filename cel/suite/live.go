@@ -57,7 +57,7 @@ func (b *bench) liveValue(c *Case, name string, read cel.LiveRead, objectName st
 	if object == nil {
 		return nil, nil
 	}
-	object = k.complete(object, liveName(objectName, 0))
+	object = k.complete(object, liveName(objectName, 0), c.Raw)
 	return object, errors.Join(k.liveFaults(c, object, "live", name)...)
 }
 
@@ -74,7 +74,7 @@ func (b *bench) liveList(c *Case, k *kind, name string) (any, error) {
 			problems = append(problems, c.source.errorf(c.source.at("live", name, fmt.Sprint(i)), "live.%s[%d]: want an object", name, i))
 			continue
 		}
-		object = k.complete(object, liveName("", i))
+		object = k.complete(object, liveName("", i), c.Raw)
 		list = append(list, object)
 		problems = append(problems, k.liveFaults(c, object, "live", name, fmt.Sprint(i))...)
 	}
@@ -83,7 +83,7 @@ func (b *bench) liveList(c *Case, k *kind, name string) (any, error) {
 
 func (k *kind) liveFaults(c *Case, object map[string]any, at ...string) []error {
 	var problems []error
-	for _, f := range k.check(object) {
+	for _, f := range k.check(object, c.Raw) {
 		problems = append(problems, c.source.errorf(c.source.at(append(slices.Clone(at), f.path...)...), "%s: %s", joined(at), f.problem))
 	}
 	return problems

@@ -113,8 +113,8 @@ func (m *mutator) logical(n *node) {
 		sign, other = other, sign
 	}
 	for i, operand := range operands {
-		if isHas(operand) && n.call() == operators.LogicalAnd {
-			continue // drop-has makes it true, which is the same
+		if n.call() == operators.LogicalAnd && isHas(operand) || n.call() == operators.LogicalOr && isNotHas(operand) {
+			continue // drop-has does the same
 		}
 		rest := slices.Delete(slices.Clone(operands), i, i+1)
 		m.add("drop-operand", operand, "", n.start, n.end, "("+m.chain(rest, sign)+")")
@@ -126,6 +126,8 @@ func (m *mutator) logical(n *node) {
 }
 
 func isHas(n *node) bool { return n.call() == "has" && !n.isMember() }
+
+func isNotHas(n *node) bool { return n.call() == operators.LogicalNot && isHas(n.children[0]) }
 
 func (m *mutator) chain(operands []*node, sign string) string {
 	parts := make([]string, len(operands))
@@ -149,6 +151,12 @@ func (m *mutator) macro(n *node) {
 		m.add("quantifier", n, other, start, n.token, other)
 	}
 }
+
+// The variables that stand for the rule's node after and before.
+const (
+	selfVar    = "self"
+	oldSelfVar = "oldSelf"
+)
 
 var otherSelf = map[string]string{selfVar: oldSelfVar, oldSelfVar: selfVar}
 

@@ -50,20 +50,16 @@ const workers = 2
 func (b *bench) mutate(ctx context.Context, w *watcher, place *placer, trials []*trial) (RuleMutation, error) {
 	m := RuleMutation{Rule: w.rule.ID, File: w.rule.File, Mutants: mutantsOf(w.tree, place)}
 	trials = slices.DeleteFunc(slices.Clone(trials), (*trial).exempt)
-	engine, err := b.mutable(w.rule)
-	if err != nil {
-		return m, fmt.Errorf("mutate rule %s: %w", w.rule.ID, err)
-	}
 	expected := make([]cel.Outcome, len(trials))
 	for i, t := range trials {
-		expected[i] = outcomeOf(engine.Judge(ctx, t.request), w.rule.ID)
+		expected[i] = outcomeOf(b.whole.Judge(ctx, t.request), w.rule.ID)
 	}
 	var wait sync.WaitGroup
 	next := make(chan *Mutant)
 	for range workers {
 		wait.Go(func() {
 			for mutant := range next {
-				try(ctx, engine, w.rule, mutant, trials, expected)
+				try(ctx, b.whole, w.rule, mutant, trials, expected)
 			}
 		})
 	}
@@ -73,19 +69,6 @@ func (b *bench) mutate(ctx context.Context, w *watcher, place *placer, trials []
 	close(next)
 	wait.Wait()
 	return m, ctx.Err()
-}
-
-// mutable gives an engine that holds the rule even where the webhook does not
-// enforce it.
-func (b *bench) mutable(rule *cel.Rule) (*cel.Engine, error) {
-	if rule.In(cel.LayerWebhook) {
-		return b.engine, nil
-	}
-	changed := *rule
-	changed.Layers = append(slices.Clone(rule.Layers), cel.LayerWebhook)
-	catalogue := &cel.Catalogue{Group: b.folder.Catalogue.Group, Rules: slices.Clone(b.folder.Catalogue.Rules)}
-	catalogue.Rules[slices.Index(catalogue.Rules, rule)] = &changed
-	return cel.New(catalogue, b.folder.CRDs)
 }
 
 func try(ctx context.Context, engine *cel.Engine, rule *cel.Rule, m *Mutant, trials []*trial, expected []cel.Outcome) {

@@ -2,9 +2,7 @@ package suite
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 
 	celgo "github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
@@ -21,31 +19,27 @@ type seen struct{ True, False int }
 // goroutine.
 type watcher struct {
 	rule    *cel.Rule
+	engine  *cel.Engine
 	tree    *tree
 	leaves  []*node
 	program celgo.Program
-	scope   scope
 	seen    []seen
 }
 
-// newWatcher compiles the instrumented rule in the environment of its layers:
-// that of the CRD where it has one, else that of a policy.
-func newWatcher(r *cel.Rule, k *kind, group string) (*watcher, error) {
+// newWatcher compiles the instrumented rule in the environment that the engine
+// compiles it in.
+func newWatcher(r *cel.Rule, engine *cel.Engine) (*watcher, error) {
 	t, err := parseTree(r.Expression)
 	if err != nil {
 		return nil, err
 	}
-	w := &watcher{rule: r, tree: t, leaves: conditions(t)}
+	w := &watcher{rule: r, engine: engine, tree: t, leaves: conditions(t)}
 	w.seen = make([]seen, len(w.leaves))
-	if r.In(cel.LayerCRD) {
-		w.scope, err = newTypedScope(r, k)
-	} else {
-		w.scope, err = newGateScope(r, k, group)
-	}
+	env, err := engine.RuleEnv(r.ID)
 	if err != nil {
 		return nil, err
 	}
-	w.program, err = compileWatched(w.scope.env(), instrument(t, w.leaves), w.observe)
+	w.program, err = compileWatched(env, instrument(t, w.leaves), w.observe)
 	return w, err
 }
 
@@ -85,33 +79,15 @@ func (w *watcher) observe(id, value ref.Val) ref.Val {
 	return value
 }
 
-// errNotJudged says that the rule is not evaluated on a request.
-var errNotJudged = errors.New("the rule is not evaluated on this request")
-
-// watch evaluates the rule on a request and reports whether that came about at
-// all. An evaluation that ends in an error came about.
+// watch evaluates the rule wherever a request leads to that, and reports whether
+// it did at all. An evaluation that ends in an error counts.
 func (w *watcher) watch(ctx context.Context, r *cel.Request) (bool, error) {
-	vars, err := w.scope.bind(r)
-	if errors.Is(err, errNotJudged) {
-		return false, nil
-	}
+	evaluations, err := w.engine.Activations(w.rule.ID, r)
 	if err != nil {
 		return false, fmt.Errorf("evaluate rule %s for its conditions: %w", w.rule.ID, err)
 	}
-	_, _, _ = w.program.ContextEval(ctx, vars) // the layers judge the value
-	return true, ctx.Err()
-}
-
-// scope knows the variables of a rule: their types and, for a request, values.
-type scope interface {
-	env() *celgo.Env
-	// bind gives the variables, or errNotJudged.
-	bind(r *cel.Request) (map[string]any, error)
-}
-
-func stepsOf(path string) []string {
-	if path == "" {
-		return nil
+	for _, vars := range evaluations {
+		_, _, _ = w.program.ContextEval(ctx, vars) // the layers judge the value
 	}
-	return strings.Split(path, ".")
+	return len(evaluations) > 0, ctx.Err()
 }

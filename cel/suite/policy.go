@@ -40,6 +40,12 @@ var defaultCRDs = []string{"crds/*.yaml"}
 // ErrNoCRDs says that no file matches a folder's CRD globs.
 var ErrNoCRDs = errors.New("no CRD matches")
 
+// ReadPolicy reads a folder's policy.yaml; a folder without one has the defaults.
+func ReadPolicy(fsys fs.FS, dir string) (Policy, error) {
+	policy, _, err := readPolicy(fsys, dir)
+	return policy, err
+}
+
 // readPolicy reads policy.yaml; a folder without one has the defaults.
 func readPolicy(fsys fs.FS, dir string) (Policy, source, error) {
 	name := path.Join(dir, cel.PolicyFile)

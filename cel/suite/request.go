@@ -19,20 +19,14 @@ const sampleName = "sample"
 // request turns a case into the request that an API server would have judged.
 // Problems carry their place in the case file.
 func (k *kind) request(c *Case, resource string) (*cel.Request, error) {
-	before := k.complete(c.Old, sampleName)
+	before := k.complete(c.Old, sampleName, c.Raw)
 	after := k.after(c, before)
 	if c.Operation == cel.Create {
 		before = nil
 	}
 	problems := append(k.faults(c, "old", before), k.faults(c, "new", after)...)
-	if before != nil && after != nil {
-		var err error
-		after, err = k.keep(c, before, after)
-		problems = append(problems, err)
-	}
-	if after != nil && before == nil && k.hasStatus {
-		problems = append(problems, c.refuseField("status", "a created object has no status"))
-		delete(after, "status")
+	if !c.Raw {
+		problems = append(problems, k.settle(c, before, &after))
 	}
 	r := &cel.Request{
 		Operation: c.Operation, Resource: resource, Subresource: c.Subresource,
@@ -48,9 +42,9 @@ func (k *kind) after(c *Case, before map[string]any) map[string]any {
 	}
 	base := before
 	if c.New != nil {
-		base = k.complete(c.New, sampleName)
+		base = k.complete(c.New, sampleName, c.Raw)
 	}
-	return k.complete(mergePatch(base, c.Patch), sampleName)
+	return k.complete(mergePatch(base, c.Patch), sampleName, c.Raw)
 }
 
 func (k *kind) faults(c *Case, field string, object map[string]any) []error {
@@ -58,7 +52,7 @@ func (k *kind) faults(c *Case, field string, object map[string]any) []error {
 		return nil
 	}
 	var problems []error
-	for _, f := range k.check(object) {
+	for _, f := range k.check(object, c.Raw) {
 		problems = append(problems, c.source.errorf(c.source.inObject(f.path, field), "%s: %s", field, f.problem))
 	}
 	return problems
@@ -80,22 +74,35 @@ func (s source) inObject(path []string, field string) Position {
 	return s.at(append([]string{roots[0]}, path...)...)
 }
 
+// settle makes of the object after what the API server would make of it.
+func (k *kind) settle(c *Case, before map[string]any, after *map[string]any) (err error) {
+	switch {
+	case *after == nil:
+	case before != nil:
+		*after, err = k.keep(c, before, *after)
+	case k.hasStatus:
+		err = c.refuseField("status", "a created object has no status; say raw: true to judge it all the same")
+		delete(*after, "status")
+	}
+	return err
+}
+
 // keep undoes what the API server would not let the request change, and refuses
 // a case that asks for such a change.
 func (k *kind) keep(c *Case, before, after map[string]any) (map[string]any, error) {
 	switch c.Subresource {
 	case cel.Status:
-		return k.keepAllBut(c, before, after, "status", "an update of status changes nothing else")
+		return k.keepAllBut(c, before, after, "status", "an update of status changes nothing else; say raw: true to judge it all the same")
 	case cel.Scale:
 		if len(k.replicasPath) == 0 {
 			return after, c.source.errorf(c.source.at("subresource"), "subresource: %s has no scale subresource", k.name)
 		}
-		return k.keepAllBut(c, before, after, k.replicasPath[0], "a scale request changes the replicas alone")
+		return k.keepAllBut(c, before, after, k.replicasPath[0], "a scale request changes the replicas alone; say raw: true to judge it all the same")
 	}
 	if !k.hasStatus || reflect.DeepEqual(before["status"], after["status"]) {
 		return after, nil
 	}
-	err := c.refuseField("status", "an update of the object keeps its status; say subresource: status")
+	err := c.refuseField("status", "an update of the object keeps its status; say subresource: status, or raw: true")
 	delete(after, "status")
 	if status, ok := before["status"]; ok {
 		after["status"] = runtime.DeepCopyJSONValue(status)

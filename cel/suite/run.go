@@ -86,7 +86,10 @@ func (r *runner) selected(file string) bool {
 func (r *runner) problems(file string, err error) {
 	for _, one := range flatten(err) {
 		at, message := positionOf(one, Position{File: file})
-		r.report.Problems = append(r.report.Problems, Problem{Kind: KindFile, At: at, Message: message})
+		p := Problem{Kind: KindFile, At: at, Message: message}
+		if !slices.Contains(r.report.Problems, p) { // defaults are in many cases
+			r.report.Problems = append(r.report.Problems, p)
+		}
 	}
 }
 
@@ -100,7 +103,7 @@ func (r *runner) runRule(ctx context.Context, rule *cel.Rule) error {
 		r.problems(rule.File, err)
 		return nil
 	}
-	w, err := newWatcher(rule, k, r.folder.Catalogue.Group)
+	w, err := newWatcher(rule, r.bench.whole)
 	if err != nil {
 		r.problems(rule.File, fmt.Errorf("rule %s: %w", rule.ID, err))
 		return nil
