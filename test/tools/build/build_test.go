@@ -140,6 +140,21 @@ func TestAFailedBuildSaysWhy(t *testing.T) {
 	}
 }
 
+func TestWhatIsThereIsUsedDuringAnotherBuild(t *testing.T) {
+	root := repository(t)
+	if _, _, err := build(t, root); err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := lock(t.Context(), filepath.Join(root, "bin", ".tools.lock"), os.Stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	if _, stderr, err := build(t, root); err != nil || stderr != "" {
+		t.Errorf("said %q, %v", stderr, err)
+	}
+}
+
 func TestWaitsForAnotherBuild(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	unlock, err := lock(t.Context(), path, os.Stderr)

@@ -13,19 +13,38 @@ import (
 	"strings"
 )
 
-// build compiles the targets that are missing or out of date, one after the
-// other: they share most packages through Go's build cache.
-func (p *plan) build(ctx context.Context, show *progress) error {
+// job is a target that has to be compiled, and the stamp it gets.
+type job struct {
+	target
+	stamp  string
+	number int // of the target in its plan, from 1
+}
+
+// missing answers the targets that are not there or out of date.
+func (p *plan) missing() ([]job, error) {
+	var jobs []job
 	for i, t := range p.targets {
-		want, err := t.stamp()
+		stamp, err := t.stamp()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if t.upToDate(p.dir, want) {
-			continue
+		if !t.upToDate(p.dir, stamp) {
+			jobs = append(jobs, job{t, stamp, i + 1})
 		}
-		step := fmt.Sprintf("[%d/%d] %s %s", i+1, len(p.targets), t.name, t.version)
-		if err := t.compile(ctx, p.dir, want, show.start(step)); err != nil {
+	}
+	return jobs, nil
+}
+
+// build compiles what is missing, one after the other: the targets share most
+// packages through Go's build cache.
+func (p *plan) build(ctx context.Context, show *progress) error {
+	jobs, err := p.missing()
+	if err != nil {
+		return err
+	}
+	for _, j := range jobs {
+		name := fmt.Sprintf("[%d/%d] %s %s", j.number, len(p.targets), j.name, j.version)
+		if err := j.compile(ctx, p.dir, j.stamp, show.start(name)); err != nil {
 			return err
 		}
 	}

@@ -85,6 +85,10 @@ func buildAll(ctx context.Context, root, minor string, stderr io.Writer) (string
 	if err != nil {
 		return "", err
 	}
+	// What is there is used at once, even while another version is being built.
+	if missing, err := plan.missing(); err != nil || len(missing) == 0 {
+		return plan.dir, err
+	}
 	if err := os.MkdirAll(plan.dir, 0o755); err != nil {
 		return "", fmt.Errorf("make the folder for the binaries: %w", err)
 	}
