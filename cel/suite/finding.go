@@ -52,7 +52,7 @@ func (r *Report) findings() []finding {
 	for _, m := range r.Mutation {
 		for _, mutant := range m.Mutants {
 			if mutant.State == Survived {
-				out = append(out, finding{kindMutant, m.Rule, mutant.At, fmt.Sprintf("survived: %s\n%s", mutant.ID, condense(mutant.Expression))})
+				out = append(out, finding{kindMutant, m.Rule, mutant.At, fmt.Sprintf("survived: %s\n%s", mutant.ID, mutant.Change)})
 			}
 		}
 	}

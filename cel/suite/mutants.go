@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
@@ -13,9 +14,11 @@ import (
 
 // change is one way to alter an expression.
 type change struct {
-	operator string // what kind of change
-	at       *node  // the part that is named in the mutant's ID
-	to       string // what it became, for people; empty where the operator says it
+	operator   string // what kind of change
+	at         *node  // the part that is named in the mutant's ID
+	to         string // what it became, for people; empty where the operator says it
+	start, end int    // what is replaced
+	text       string // what replaces it
 	// expression is the whole expression after the change.
 	expression string
 }
@@ -47,7 +50,7 @@ type mutator struct {
 }
 
 func (m *mutator) add(operator string, at *node, to string, start, end int, text string) {
-	m.found = append(m.found, change{operator, at, to, m.tree.replace(start, end, text)})
+	m.found = append(m.found, change{operator, at, to, start, end, text, m.tree.replace(start, end, text)})
 }
 
 // swap replaces the part's own token, such as its operator.
@@ -75,7 +78,7 @@ func (m *mutator) callOf(n *node) {
 	case isLogical(function):
 		m.logical(n)
 	case function == operators.LogicalNot:
-		m.add("drop-not", n, "", n.start, n.end, "("+m.tree.raw(n.children[0])+")")
+		m.add("drop-not", n, "", n.start, n.start+1, "")
 	case function == operators.Conditional:
 		m.ternary(n)
 	case isHas(n):
@@ -107,35 +110,83 @@ func (m *mutator) logical(n *node) {
 	if n.parent != nil && n.parent.call() == n.call() {
 		return
 	}
-	operands := n.operands()
-	sign, other := " && ", " || "
+	sign, other := "&&", "||"
 	if n.call() == operators.LogicalOr {
 		sign, other = other, sign
 	}
-	for i, operand := range operands {
-		if n.call() == operators.LogicalAnd && isHas(operand) || n.call() == operators.LogicalOr && isNotHas(operand) {
-			continue // drop-has does the same
-		}
-		rest := slices.Delete(slices.Clone(operands), i, i+1)
-		m.add("drop-operand", operand, "", n.start, n.end, "("+m.chain(rest, sign)+")")
+	tokens := n.tokens()
+	slices.Sort(tokens)
+	operands := n.operands()
+	for i, token := range tokens {
+		m.add("connect", operands[i+1], other+" before", token, token+len(sign), other)
 	}
-	for i := 1; i < len(operands); i++ {
-		text := "((" + m.chain(operands[:i], sign) + ")" + other + "(" + m.chain(operands[i:], sign) + "))"
-		m.add("connect", operands[i], strings.TrimSpace(other)+" before", n.start, n.end, text)
+	for _, operand := range operands {
+		// drop-has does the same to has() among && and !has() among ||
+		if n.call() == operators.LogicalAnd && isHas(operand) || n.call() == operators.LogicalOr && isNotHas(operand) {
+			continue
+		}
+		start, end := m.tree.droppable(operand, tokens, len(sign))
+		m.add("drop-operand", operand, "", start, end, "")
+	}
+}
+
+// tokens lists where a chain's operators stand.
+func (n *node) tokens() []int {
+	out := []int{n.token}
+	for _, c := range n.children {
+		if c.call() == n.call() {
+			out = append(out, c.tokens()...)
+		}
+	}
+	return out
+}
+
+// droppable gives the stretch that takes an operand out of a chain: with the
+// operator before it, or with the one after it where a bracket opens between.
+func (t *tree) droppable(operand *node, tokens []int, width int) (start, end int) {
+	start, end = t.widened(operand)
+	before, after := -1, -1
+	for _, token := range tokens {
+		if token < start {
+			before = token
+		} else if after < 0 {
+			after = token
+		}
+	}
+	if before >= 0 && !strings.ContainsRune(string(t.source[before:start]), '(') {
+		for before > 0 && t.source[before-1] == ' ' {
+			before--
+		}
+		return before, end
+	}
+	end = after + width
+	for end < len(t.source) && unicode.IsSpace(t.source[end]) {
+		end++
+	}
+	return start, end
+}
+
+// widened is a part's extent with the parentheses that stand around it alone.
+func (t *tree) widened(n *node) (start, end int) {
+	start, end = n.start, n.end
+	for {
+		left, right := start-1, end
+		for left >= 0 && unicode.IsSpace(t.source[left]) {
+			left--
+		}
+		for right < len(t.source) && unicode.IsSpace(t.source[right]) {
+			right++
+		}
+		if left < 0 || right >= len(t.source) || t.source[left] != '(' || t.source[right] != ')' {
+			return start, end
+		}
+		start, end = left, right+1
 	}
 }
 
 func isHas(n *node) bool { return n.call() == "has" && !n.isMember() }
 
 func isNotHas(n *node) bool { return n.call() == operators.LogicalNot && isHas(n.children[0]) }
-
-func (m *mutator) chain(operands []*node, sign string) string {
-	parts := make([]string, len(operands))
-	for i, o := range operands {
-		parts[i] = "(" + m.tree.raw(o) + ")"
-	}
-	return strings.Join(parts, sign)
-}
 
 func (m *mutator) ternary(n *node) {
 	raw := func(i int) string { return "(" + m.tree.raw(n.children[i]) + ")" }
@@ -163,7 +214,7 @@ var otherSelf = map[string]string{selfVar: oldSelfVar, oldSelfVar: selfVar}
 func (m *mutator) ident(n *node) {
 	name := n.expr.AsIdent()
 	if other, ok := otherSelf[name]; ok {
-		m.found = append(m.found, change{"swap-self", selectChain(n), other, m.tree.replace(n.start, n.end, other)})
+		m.add("swap-self", selectChain(n), other, n.start, n.end, other)
 	}
 }
 

@@ -38,6 +38,8 @@ type Mutant struct {
 	State      MutantState `json:"state"`
 	At         Position    `json:"at"`
 	Expression string      `json:"expression"`
+	// Change shows what became of what, with some of the text around it.
+	Change string `json:"change"`
 	// KilledBy is the first case that noticed.
 	KilledBy string `json:"killedBy,omitempty"`
 	Proof    string `json:"proof,omitempty"`
@@ -110,7 +112,8 @@ func mutantsOf(t *tree, place *placer) []Mutant {
 			id = fmt.Sprintf("%s #%d", id, count[id])
 		}
 		line, column := t.position(c.at.start)
-		out = append(out, Mutant{ID: id, At: place.position(line, column), Expression: c.expression})
+		out = append(out, Mutant{ID: id, At: place.position(line, column), Expression: c.expression,
+			Change: t.excerpt(c)})
 	}
 	return out
 }
@@ -124,4 +127,21 @@ func abbreviate(text string) string {
 		return text
 	}
 	return string(runes[:maxSource-1]) + "…"
+}
+
+// excerptMargin is how much an excerpt shows on each side of a change, in runes.
+const excerptMargin = 30
+
+// excerpt shows a change as [before -> after] within its surroundings.
+func (t *tree) excerpt(c change) string {
+	from, to := max(c.start-excerptMargin, 0), min(c.end+excerptMargin, len(t.source))
+	text := fmt.Sprintf("%s[%s -> %s]%s", string(t.source[from:c.start]),
+		string(t.source[c.start:c.end]), c.text, string(t.source[c.end:to]))
+	if from > 0 {
+		text = "…" + text
+	}
+	if to < len(t.source) {
+		text += "…"
+	}
+	return condense(text)
 }

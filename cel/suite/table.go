@@ -129,7 +129,7 @@ func (t table) mutation(rules []RuleMutation) {
 func (t table) mutant(m Mutant) {
 	switch {
 	case m.State == Survived:
-		t.line("  %s: survived: %s\n      %s", m.At, m.ID, condense(m.Expression))
+		t.line("  %s: survived: %s\n      %s", m.At, m.ID, m.Change)
 	case m.State == Proved:
 		t.line("  %s: equivalent: %s\n      proof: %s", m.At, m.ID, condense(m.Proof))
 	case m.State == Killed && t.style.Verbose:
