@@ -1,0 +1,220 @@
+package webhooks
+
+import (
+	"bytes"
+	"context"
+	"encoding/pem"
+	"errors"
+	"net/http"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/plugin/webhook/validating"
+	"k8s.io/apiserver/pkg/authentication/user"
+	webhookutil "k8s.io/apiserver/pkg/util/webhook"
+	"k8s.io/apiserver/pkg/warning"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/quorate/quorate/cel"
+)
+
+// apiServer is the API server's own admission plugin, which calls the gate over
+// TLS and makes of the answer what a user sees.
+type apiServer struct {
+	*validating.Plugin
+	objects admission.ObjectInterfaces
+}
+
+// newAPIServer starts the gate behind a server and registers it.
+func newAPIServer(t *testing.T, f *fixture) *apiServer {
+	t.Helper()
+	r := newRunning(t, func(o *ServerOptions) { o.Gate = f.gate(t) }).start(t)
+	// A URL's host must be in the certificate; the service's name is for services.
+	r.cert.Store(r.ca.sign(t, "localhost"))
+	url := "https://localhost" + r.addr[strings.LastIndex(r.addr, ":"):] + Path
+	bundle := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: r.ca.cert.Raw})
+	client := fake.NewClientset(webhookConfiguration(url, bundle), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ns"}})
+
+	plugin, err := validating.NewValidatingAdmissionWebhook(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resolver, err := webhookutil.NewDefaultAuthenticationInfoResolver("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	factory := informers.NewSharedInformerFactory(client, 0)
+	plugin.SetExternalKubeClientSet(client)
+	plugin.SetExternalKubeInformerFactory(factory)
+	plugin.SetServiceResolver(webhookutil.NewDefaultServiceResolver())
+	plugin.SetAuthenticationInfoResolverWrapper(func(webhookutil.AuthenticationInfoResolver) webhookutil.AuthenticationInfoResolver { return resolver })
+	if err := plugin.ValidateInitialization(); err != nil {
+		t.Fatal(err)
+	}
+	factory.Start(t.Context().Done())
+	factory.WaitForCacheSync(t.Context().Done())
+	return &apiServer{plugin, admission.NewObjectInterfacesFromScheme(runtime.NewScheme())}
+}
+
+func webhookConfiguration(url string, bundle []byte) *admissionregistrationv1.ValidatingWebhookConfiguration {
+	fail, none, five := admissionregistrationv1.Fail, admissionregistrationv1.SideEffectClassNone, int32(5)
+	return &admissionregistrationv1.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: "quorate-gate"},
+		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
+			Name: "gate.quorate.dev", FailurePolicy: &fail, SideEffects: &none, TimeoutSeconds: &five, AdmissionReviewVersions: []string{"v1"},
+			NamespaceSelector: &metav1.LabelSelector{}, ObjectSelector: &metav1.LabelSelector{},
+			ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: &url, CABundle: bundle},
+			Rules: []admissionregistrationv1.RuleWithOperations{{
+				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.OperationAll},
+				Rule:       admissionregistrationv1.Rule{APIGroups: []string{"quorate.dev"}, APIVersions: []string{"*"}, Resources: []string{"*/*"}},
+			}},
+		}},
+	}
+}
+
+// change is an admission request as the API server makes it within.
+func change(object, old runtime.Object, kind schema.GroupVersionKind, subresource string) admission.Attributes {
+	gvr := schema.GroupVersionResource{Group: "quorate.dev", Version: "v1alpha1", Resource: "etcds"}
+	return admission.NewAttributesRecord(object, old, kind, "ns", "a", gvr, subresource, admission.Update, &metav1.UpdateOptions{}, false, &user.DefaultInfo{Name: "alice"})
+}
+
+func etcdChange() admission.Attributes {
+	return change(&unstructured.Unstructured{Object: object(4)}, &unstructured.Unstructured{Object: object(3)}, schema.GroupVersionKind{Group: "quorate.dev", Version: "v1alpha1", Kind: "Etcd"}, "")
+}
+
+func scaleChange(from, to int32) admission.Attributes {
+	scale := func(replicas int32) *autoscalingv1.Scale {
+		return &autoscalingv1.Scale{
+			TypeMeta: metav1.TypeMeta{APIVersion: "autoscaling/v1", Kind: "Scale"}, ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "ns"},
+			Spec: autoscalingv1.ScaleSpec{Replicas: replicas},
+		}
+	}
+	return change(scale(to), scale(from), autoscalingv1.SchemeGroupVersion.WithKind("Scale"), "scale")
+}
+
+// What a user of the API server gets: for a denial, a 422 with the causes of a
+// CRD rule, which kubectl prints as `The Etcd "a" is invalid: FIELD: MESSAGE`.
+func TestDenialThroughTheAPIServer(t *testing.T) {
+	f := newFixture(t)
+	f.judge.verdict = denying(blocked)
+	server := newAPIServer(t, f)
+	err := server.Validate(t.Context(), etcdChange(), server.objects)
+	var refused *apierrors.StatusError
+	if !errors.As(err, &refused) {
+		t.Fatalf("got %v", err)
+	}
+	got := refused.ErrStatus
+	want := plain{422, "Invalid", `admission webhook "gate.quorate.dev" denied the request: Etcd.quorate.dev "a" is invalid: spec.replicas: Forbidden: ` + blockedText}
+	details := &metav1.StatusDetails{Name: "a", Group: "quorate.dev", Kind: "Etcd", Causes: []metav1.StatusCause{{Type: "FieldValueForbidden", Message: "Forbidden: " + blockedText, Field: "spec.replicas"}}}
+	if plainOf(&got) != want || !reflect.DeepEqual(got.Details, details) {
+		t.Errorf("got\n%+v\n%+v, want\n%+v\n%+v", plainOf(&got), got.Details, want, details)
+	}
+}
+
+// recorded collects warnings.
+type recorded struct {
+	mu    sync.Mutex
+	texts []string
+}
+
+func (r *recorded) AddWarning(_, text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.texts = append(r.texts, text)
+}
+
+// covers: A-9
+func TestAllowedThroughTheAPIServer(t *testing.T) {
+	f := newFixture(t)
+	f.lives(3, "7")
+	server := newAPIServer(t, f)
+	warnings := &recorded{}
+	ctx := warning.WithWarningRecorder(t.Context(), warnings)
+	if err := server.Validate(ctx, etcdChange(), server.objects); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"spec.replicas: 4 members survive the loss of 1, no more than 3 would: use 3 or 5"}; !reflect.DeepEqual(warnings.texts, want) {
+		t.Errorf("warned %q, want %q", warnings.texts, want)
+	}
+	// A size of zero is not on the wire.
+	for _, size := range []int32{5, 0} {
+		if err := server.Validate(ctx, scaleChange(3, size), server.objects); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.judge.last(t); !reflect.DeepEqual(got.Object, withVersion(object(int64(size)), "7")) {
+			t.Errorf("scaled to %d, judged as %v", size, got.Object)
+		}
+	}
+}
+
+func withVersion(object map[string]any, version string) map[string]any {
+	object["metadata"].(map[string]any)["resourceVersion"] = version
+	return object
+}
+
+// Every other refusal reaches the user with its text, too.
+func TestTextsThroughTheAPIServer(t *testing.T) {
+	const prefix = `admission webhook "gate.quorate.dev" denied the request: `
+	for _, tt := range []struct {
+		name   string
+		bend   func(*fixture)
+		change admission.Attributes
+		want   plain
+	}{
+		{"rule error", func(f *fixture) {
+			f.judge.verdict = denying(cel.Finding{Rule: "r", Outcome: cel.RuleError, Message: "no such key: status"})
+		}, etcdChange(),
+			plain{500, "InternalError", prefix + "rule r could not be evaluated: no such key: status"}},
+		{"the world is away", func(f *fixture) {
+			f.world.get = func(context.Context, string, string, string) (map[string]any, bool, error) {
+				return nil, false, errors.New("connection refused")
+			}
+		}, scaleChange(3, 5), plain{503, "ServiceUnavailable", prefix + `could not read etcds "a" in namespace "ns": connection refused; nothing was changed, retry (live-read)`}},
+		{"the parent is gone", func(*fixture) {}, scaleChange(3, 5),
+			plain{404, "NotFound", prefix + `scaling etcds "a" is refused, since there is no such object in namespace "ns" any more (parent-not-found)`}},
+		{"an unknown subresource", func(*fixture) {}, change(&unstructured.Unstructured{Object: object(4)}, &unstructured.Unstructured{Object: object(3)}, schema.GroupVersionKind{Group: "quorate.dev", Version: "v1alpha1", Kind: "Etcd"}, "finalize"),
+			plain{400, "BadRequest", prefix + `subresource "finalize" of etcds.quorate.dev is refused, since no rule knows it: use a release of Quorate that does (unknown-subresource)`}},
+		{"a crash", func(f *fixture) { f.judge.verdict = func(*cel.Request) cel.Verdict { panic("planted") } }, etcdChange(),
+			plain{500, "InternalError", prefix + "the gate crashed over this request, which is refused; nothing was changed: see the manager's log (gate-crashed)"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(t)
+			tt.bend(f)
+			server := newAPIServer(t, f)
+			var refused *apierrors.StatusError
+			if err := server.Validate(t.Context(), tt.change, server.objects); !errors.As(err, &refused) || plainOf(&refused.ErrStatus) != tt.want {
+				t.Errorf("got\n%v, want\n%+v", err, tt.want)
+			}
+		})
+	}
+}
+
+// Even what is no review is told to the user in our words: the API server reads
+// the Status that comes with an HTTP error.
+func TestNoReviewThroughTheAPIServer(t *testing.T) {
+	f := newFixture(t)
+	server := newAPIServer(t, f)
+	big := object(4)
+	big["spec"].(map[string]any)["padding"] = string(bytes.Repeat([]byte("x"), MaxBody))
+	kind := schema.GroupVersionKind{Group: "quorate.dev", Version: "v1alpha1", Kind: "Etcd"}
+	err := server.Validate(t.Context(), change(&unstructured.Unstructured{Object: big}, &unstructured.Unstructured{Object: object(3)}, kind, ""), server.objects)
+	want := `Internal error occurred: failed calling webhook "gate.quorate.dev": failed to call webhook: the body is larger than 7340032 bytes, the most that is read here: make the object smaller (bad-review)`
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v, want\n%s", err, want)
+	}
+	if status := apierrors.APIStatus(nil); !errors.As(err, &status) || status.Status().Code != http.StatusInternalServerError {
+		t.Errorf("got %v", err)
+	}
+}
