@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/quorate/quorate/cel"
 )
 
 // sample is the widgets folder, with some of its files replaced, added or, by an
@@ -89,4 +91,18 @@ func at(lines []string, i int) string {
 		return lines[i]
 	}
 	return "(no such line)"
+}
+
+// decodeRule reads r.yaml; without an expression it gets one of two conditions.
+func decodeRule(t *testing.T, files fstest.MapFS) *cel.Rule {
+	t.Helper()
+	rule := &cel.Rule{}
+	if err := cel.DecodeStrict("r.yaml", files["r.yaml"].Data, rule); err != nil {
+		t.Fatal(err)
+	}
+	rule.File = "r.yaml"
+	if rule.Expression == "" {
+		rule.Expression = "a && bb"
+	}
+	return rule
 }

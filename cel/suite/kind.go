@@ -134,7 +134,7 @@ func (k *kind) unknownFields(object map[string]any) []string {
 	opts := schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
 	unknown := pruning.PruneWithOptions(runtime.DeepCopyJSON(object), k.structural, true, opts)
 	_, _, inMeta, err := objectmeta.GetObjectMetaWithOptions(object, objectmeta.ObjectMetaOptions{
-		DropMalformedFields: true, ReturnUnknownFieldPaths: true, ParentPath: field.NewPath("metadata"),
+		DropMalformedFields: true, ReturnUnknownFieldPaths: true,
 	})
 	if err != nil {
 		return append(unknown, "metadata")

@@ -106,7 +106,7 @@ func findBelow(fsys fs.FS, root, pattern string, found map[string]*Target) error
 		return fmt.Errorf("search %s: %w", pattern, err)
 	}
 	if count == 0 {
-		return fmt.Errorf("%w: %s has no %s and no *%s", ErrNoFolder, pattern, cel.PolicyFile, caseSuffix)
+		return fmt.Errorf("%w: %s has no %s and no *%s beside its rule", ErrNoFolder, pattern, cel.PolicyFile, caseSuffix)
 	}
 	return nil
 }

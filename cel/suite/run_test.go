@@ -130,7 +130,7 @@ COVER  paint-approved  5 conditions, 90.0% covered
   widgets/paint-approved.yaml:7:3: never false: live.palette != null
 MUTANT paint-approved  1 of 20 mutants survived
   widgets/paint-approved.yaml:7:3: survived: drop-operand live.palette != null
-      …e).check('paint').allowed() && [live.palette != null && -> ]live.palette.spec.tags.exists(…
+      …name).check('paint').allowed()[ && live.palette != null -> ] && live.palette.spec.tags.exi…
 coverage: 95.5%, 21 of 22 sides of 11 conditions
 mutation: 97.9%, 46 of 47 mutants killed, 1 survived, 0 equivalent; 0 invalid
 19 passed, 0 failed

@@ -1,6 +1,9 @@
 package suite
 
-import "path/filepath"
+import (
+	"net/url"
+	"path/filepath"
+)
 
 // The parts of SARIF 2.1.0 that a report uses.
 type sarifLog struct {
@@ -93,9 +96,14 @@ func sarifLocations(at Position) []sarifLocation {
 	if at.File == "" {
 		return nil
 	}
-	l := sarifLocation{Physical: sarifPhysical{Artifact: sarifArtifact{URI: filepath.ToSlash(at.File)}}}
+	l := sarifLocation{Physical: sarifPhysical{Artifact: sarifArtifact{URI: fileURI(at.File)}}}
 	if at.Line > 0 {
 		l.Physical.Region = &sarifRegion{StartLine: at.Line, StartColumn: max(at.Column, 1)}
 	}
 	return []sarifLocation{l}
+}
+
+// fileURI gives a relative or absolute path as a URI reference.
+func fileURI(file string) string {
+	return (&url.URL{Path: filepath.ToSlash(file)}).EscapedPath()
 }
