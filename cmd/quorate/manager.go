@@ -1,0 +1,89 @@
+package main
+
+import (
+	"log/slog"
+	"net"
+	"os"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
+
+	"github.com/quorate/quorate/internal/manager"
+)
+
+const managerHelp = `Run one replica of the gate: the webhook, its certificates, probes and metrics.
+Every replica serves. It stops on SIGTERM after it has drained.
+
+In a pod it finds the API server by itself, and its namespace and ServiceAccount
+in POD_NAMESPACE and POD_SERVICE_ACCOUNT.`
+
+func newManagerCommand() *cobra.Command {
+	o, kubeconfig, verbose := manager.Defaults(), "", false
+	cmd := &cobra.Command{
+		Use:   "manager",
+		Short: "Run the gate",
+		Long:  managerHelp,
+		Args:  usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			config, err := managerConfig(kubeconfig)
+			if err != nil {
+				return err
+			}
+			o.Config, o.Log = config, managerLog(verbose)
+			return manager.Run(cmd.Context(), o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&kubeconfig, "kubeconfig", "", "path of a kubeconfig; the pod's own account when empty")
+	flags.BoolVar(&verbose, "verbose", false, "log details")
+	managerFlags(flags, &o)
+	return cmd
+}
+
+func managerFlags(flags *pflag.FlagSet, o *manager.Options) {
+	flags.StringVar(&o.Namespace, "namespace", fromEnv("POD_NAMESPACE", o.Namespace), "namespace of the controller")
+	flags.StringVar(&o.ServiceAccount, "service-account", fromEnv("POD_SERVICE_ACCOUNT", o.ServiceAccount), "ServiceAccount of the controller, whom the gate leaves out")
+	flags.StringVar(&o.Service, "service-name", o.Service, "Service in front of the webhook")
+	flags.StringVar(&o.Configuration, "webhook-config-name", o.Configuration, "ValidatingWebhookConfiguration whose CA bundle is kept")
+	flags.StringVar(&o.Secret, "certificate-secret", o.Secret, "Secret with the certificate authority")
+	flags.StringVar(&o.WebhookAddress, "webhook-bind-address", o.WebhookAddress, "host:port of the webhook")
+	flags.StringVar(&o.HealthAddress, "health-bind-address", o.HealthAddress, "host:port of /healthz and /readyz")
+	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", o.MetricsAddress, "host:port of /metrics")
+	flags.StringSliceVar(&o.DNSNames, "dns-names", nil, "further DNS names of the serving certificate")
+	flags.IPSliceVar(&o.IPs, "ip-addresses", []net.IP{}, "IP addresses of the serving certificate")
+	flags.DurationVar(&o.DrainDelay, "drain-delay", o.DrainDelay, "how long to serve on after the order to stop")
+	flags.DurationVar(&o.Certificates.Grace, "certificate-grace", o.Certificates.Grace, "how long a new authority is trusted before a leaf of it is served")
+	flags.DurationVar(&o.Certificates.Poll, "certificate-poll", o.Certificates.Poll, "how often the authority and the webhook configuration are read")
+}
+
+func fromEnv(name, otherwise string) string {
+	if value := os.Getenv(name); value != "" {
+		return value
+	}
+	return otherwise
+}
+
+// managerConfig reads the kubeconfig, or the pod's own account.
+func managerConfig(kubeconfig string) (*rest.Config, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, usageError(err)
+	}
+	config.Timeout = requestTimeout
+	return config, nil
+}
+
+// managerLog is the one logger of the process, client-go's lines included.
+func managerLog(verbose bool) logr.Logger {
+	level := slog.LevelInfo
+	if verbose {
+		level = slog.LevelDebug
+	}
+	log := logr.FromSlogHandler(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	klog.SetLogger(log)
+	return log
+}

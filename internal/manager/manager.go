@@ -1,0 +1,133 @@
+// Package manager runs one replica: the webhook, its certificates, the check for
+// drift, and the endpoints for probes and metrics. Every replica serves; none is
+// a leader.
+package manager
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"golang.org/x/sync/errgroup"
+	apiextensionsclient "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
+
+	"github.com/quorate/quorate/certs"
+	"github.com/quorate/quorate/webhooks"
+)
+
+// Run serves until the context ends, then drains, and returns once the last
+// request is answered. It fails when a part cannot be built or stops serving.
+func Run(ctx context.Context, o Options) error {
+	if err := o.Validate(); err != nil {
+		return err
+	}
+	r, err := newReplica(o)
+	if err != nil {
+		return err
+	}
+	return r.run(ctx)
+}
+
+// replica is what runs in one process.
+type replica struct {
+	keeper *certs.Keeper
+	server *webhooks.Server
+	drift  *driftWatch
+	health *endpoint
+	scrape *endpoint
+}
+
+func newReplica(o Options) (*replica, error) {
+	client, err := kubernetes.NewForConfig(o.Config)
+	if err != nil {
+		return nil, fmt.Errorf("make a client: %w", err)
+	}
+	extensions, err := apiextensionsclient.NewForConfig(o.Config)
+	if err != nil {
+		return nil, fmt.Errorf("make a client for definitions: %w", err)
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	metrics, err := webhooks.NewMetrics(registry)
+	if err != nil {
+		return nil, err
+	}
+	keeper, err := newKeeper(o, client, metrics)
+	if err != nil {
+		return nil, err
+	}
+	g, err := newGate(o, metrics)
+	if err != nil {
+		return nil, err
+	}
+	server, err := newServer(o, keeper, g)
+	if err != nil {
+		return nil, err
+	}
+	drift, err := newDriftWatch(o, client, extensions, metrics)
+	if err != nil {
+		return nil, err
+	}
+	return &replica{
+		keeper: keeper, server: server, drift: drift,
+		health: healthEndpoint(o.HealthAddress, server.Ready),
+		scrape: metricsEndpoint(o.MetricsAddress, registry),
+	}, nil
+}
+
+func newKeeper(o Options, client kubernetes.Interface, metrics *webhooks.Metrics) (*certs.Keeper, error) {
+	return certs.New(certs.Options{
+		Secrets:           client.CoreV1().Secrets(o.Namespace),
+		Configurations:    client.AdmissionregistrationV1().ValidatingWebhookConfigurations(),
+		SecretName:        o.Secret,
+		ConfigurationName: o.Configuration,
+		Names:             o.names(),
+		Policy:            o.Certificates,
+		Clock:             clock.RealClock{},
+		Log:               o.Log.WithName("certs"),
+		OnExpiry:          func(name string, at time.Time) { metrics.SetCertificateExpiry(name, at) },
+	})
+}
+
+func newServer(o Options, keeper *certs.Keeper, g *webhooks.Gate) (*webhooks.Server, error) {
+	return webhooks.NewServer(webhooks.ServerOptions{
+		Address:    o.WebhookAddress,
+		Gate:       g,
+		TLS:        &tls.Config{GetCertificate: keeper.GetCertificate, MinVersion: tls.VersionTLS12},
+		ServerName: o.names().DNS[0],
+		Roots:      keeper.Roots,
+		DrainDelay: o.DrainDelay,
+		Log:        o.Log.WithName("webhook"),
+	})
+}
+
+// run keeps everything else going until the webhook has drained: probes must say
+// that it drains, and a leaf may fall due meanwhile.
+func (r *replica) run(ctx context.Context) error {
+	others, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	group, others := errgroup.WithContext(others)
+	group.Go(func() error { return r.keeper.Run(others) })
+	group.Go(func() error { return r.drift.run(others) })
+	group.Go(func() error { return r.health.serve(others) })
+	group.Go(func() error { return r.scrape.serve(others) })
+	group.Go(func() error {
+		defer stop()
+		serving, end := whileBoth(ctx, others)
+		defer end()
+		return r.server.Start(serving)
+	})
+	return group.Wait()
+}
+
+// whileBoth is a context that ends with either.
+func whileBoth(a, b context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(a)
+	unhook := context.AfterFunc(b, cancel)
+	return ctx, func() { unhook(); cancel() }
+}

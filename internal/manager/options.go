@@ -1,0 +1,86 @@
+package manager
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
+
+	"github.com/quorate/quorate/certs"
+	"github.com/quorate/quorate/webhooks"
+)
+
+// Names of the objects that the manager keeps, unless it is told others.
+const (
+	DefaultNamespace      = "quorate-system"
+	DefaultServiceAccount = "quorate-controller"
+	DefaultService        = "quorate-webhook"
+	DefaultConfiguration  = "quorate-gate"
+	DefaultSecret         = "quorate-webhook-ca"
+)
+
+// Options are what one replica is started with.
+type Options struct {
+	// Config reaches the API server, as the controller's own ServiceAccount.
+	Config *rest.Config
+	// Namespace and ServiceAccount are the controller's; together they give the
+	// user name that the gate leaves out.
+	Namespace, ServiceAccount string
+	// Service, Configuration and Secret name the webhook's objects.
+	Service, Configuration, Secret string
+	// WebhookAddress, HealthAddress and MetricsAddress are host:port.
+	WebhookAddress, HealthAddress, MetricsAddress string
+	// DNSNames and IPs are served for besides the Service's own names.
+	DNSNames []string
+	IPs      []net.IP
+	// DrainDelay is how long the webhook is served after the order to stop.
+	DrainDelay time.Duration
+	// Certificates holds the lifetimes.
+	Certificates certs.Policy
+	Log          logr.Logger
+}
+
+// ErrOptions marks options that a manager cannot run with.
+var ErrOptions = errors.New("manager options")
+
+// Defaults are the options of a replica in its own Deployment.
+func Defaults() Options {
+	return Options{
+		Namespace: DefaultNamespace, ServiceAccount: DefaultServiceAccount,
+		Service: DefaultService, Configuration: DefaultConfiguration, Secret: DefaultSecret,
+		WebhookAddress: webhooks.DefaultAddress, HealthAddress: ":8081", MetricsAddress: ":8080",
+		DrainDelay: webhooks.DefaultDrainDelay, Certificates: certs.DefaultPolicy(),
+	}
+}
+
+// Validate names the first option that is missing.
+func (o Options) Validate() error {
+	for _, required := range []struct{ name, value string }{
+		{"namespace", o.Namespace}, {"service account", o.ServiceAccount}, {"service", o.Service},
+		{"webhook configuration", o.Configuration}, {"certificate secret", o.Secret},
+		{"webhook address", o.WebhookAddress}, {"health address", o.HealthAddress}, {"metrics address", o.MetricsAddress},
+	} {
+		if required.value == "" {
+			return fmt.Errorf("%w: no %s", ErrOptions, required.name)
+		}
+	}
+	if o.DrainDelay < 0 {
+		return fmt.Errorf("%w: drain delay %s is below zero", ErrOptions, o.DrainDelay)
+	}
+	return nil
+}
+
+// Identity is the controller's exact user name.
+func (o Options) Identity() string {
+	return "system:serviceaccount:" + o.Namespace + ":" + o.ServiceAccount
+}
+
+// names are what the serving certificate is for; the first is the one that the
+// API server calls a Service by.
+func (o Options) names() certs.Names {
+	service := o.Service + "." + o.Namespace + ".svc"
+	return certs.Names{DNS: append([]string{service, service + ".cluster.local"}, o.DNSNames...), IPs: o.IPs}
+}
