@@ -20,13 +20,15 @@ import (
 )
 
 // foreignID begins the ID of a CRD rule that has none; the path of its node
-// follows, and from the second one there a number.
+// follows.
 const foreignID = "crd"
 
 // crdRule is one compiled x-kubernetes-validations entry.
 type crdRule struct {
-	id     string
-	source apiextensionsv1.ValidationRule
+	// id is what findings name; the foreign rules of a node share it. The key is
+	// the rule's own.
+	id, key string
+	source  apiextensionsv1.ValidationRule
 	// program gives the verdict; message is nil without messageExpression.
 	program, message celgo.Program
 	// field is the rule's fieldPath in the form that field errors print.
@@ -87,7 +89,7 @@ func (c *nodeCompiler) compileAll() ([]crdRule, error) {
 			rules = append(rules, rule)
 		}
 	}
-	number(rules)
+	setKeys(rules)
 	return rules, errors.Join(problems...)
 }
 
@@ -138,13 +140,14 @@ func ruleID(source apiextensionsv1.ValidationRule, path string) string {
 	return foreignID + "." + path
 }
 
-// number tells the foreign rules of a node apart.
-func number(rules []crdRule) {
+// setKeys tells the rules of a node apart: those that share an ID are numbered
+// from the second one on.
+func setKeys(rules []crdRule) {
 	count := map[string]int{}
 	for i := range rules {
-		id := rules[i].id
-		if count[id]++; count[id] > 1 {
-			rules[i].id = fmt.Sprintf("%s#%d", id, count[id])
+		rules[i].key = rules[i].id
+		if count[rules[i].id]++; count[rules[i].id] > 1 {
+			rules[i].key = fmt.Sprintf("%s#%d", rules[i].id, count[rules[i].id])
 		}
 	}
 }

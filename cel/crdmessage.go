@@ -10,7 +10,6 @@ import (
 	"github.com/google/cel-go/interpreter"
 	schemacel "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
-	"k8s.io/apiserver/pkg/cel/common"
 )
 
 // crdActivation binds self and oldSelf.
@@ -35,9 +34,9 @@ func (*crdActivation) Parent() interpreter.Activation { return nil }
 // newCRDActivation reads the values by the node's schema. oldSelf is bound where
 // any of the node's rules uses it.
 func newCRDActivation(rules []crdRule, n *crdNode, self, oldSelf any) *crdActivation {
-	a := &crdActivation{self: common.UnstructuredToVal(self, n.values)}
+	a := &crdActivation{self: n.values.val(self)}
 	if oldSelf != nil && usesOldSelf(rules) {
-		a.oldSelf = common.UnstructuredToVal(oldSelf, n.values)
+		a.oldSelf = n.values.val(oldSelf)
 	}
 	return a
 }

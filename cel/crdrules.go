@@ -36,7 +36,7 @@ func (t *crdTree) judge(ctx context.Context, self, old any) ([]Finding, []string
 func (j *crdJudge) visit(w *crdWalk, n *crdNode, self, oldSelf any) bool {
 	rules := w.tree.rules[n.index]
 	if j.budget <= 0 {
-		j.fail(w, &rules[0], outOfBudget)
+		j.fail(w, EngineRule, outOfBudget)
 		return false
 	}
 	a := newCRDActivation(rules, n, self, oldSelf)
@@ -59,18 +59,18 @@ func (r *crdRule) skips(oldSelf any) bool {
 // rule judges one rule; false means that the budget or the time is spent.
 func (j *crdJudge) rule(w *crdWalk, n *crdNode, r *crdRule, a *crdActivation, self any) bool {
 	if err := j.ctx.Err(); err != nil {
-		j.fail(w, r, err.Error())
+		j.fail(w, r.id, err.Error())
 		return false
 	}
 	result, cost, err := evaluate(j.ctx, r.program, r.vars(a))
 	if cost > uint64(j.budget) {
-		j.fail(w, r, outOfBudget)
+		j.fail(w, EngineRule, outOfBudget)
 		return false
 	}
 	j.budget -= int64(cost)
 	switch {
 	case err != nil:
-		j.fail(w, r, err.Error())
+		j.fail(w, r.id, err.Error())
 		return !overLimit(err)
 	case result == types.True:
 		return true
@@ -96,8 +96,8 @@ func overLimit(err error) bool {
 }
 
 // fail records that a rule could not be evaluated, which is not ratcheted.
-func (j *crdJudge) fail(w *crdWalk, r *crdRule, cause string) {
-	j.findings = append(j.findings, Finding{Rule: r.id, Outcome: RuleError, Message: cause, Field: shown(w.fieldPath())})
+func (j *crdJudge) fail(w *crdWalk, rule, cause string) {
+	j.findings = append(j.findings, Finding{Rule: rule, Outcome: RuleError, Message: cause, Field: shown(w.fieldPath())})
 }
 
 // deny records a denial, or a warning where the rule is ratcheted; false means
@@ -109,7 +109,7 @@ func (j *crdJudge) deny(w *crdWalk, n *crdNode, r *crdRule, a *crdActivation, se
 	}
 	message, err := j.message(r, a)
 	if err != nil {
-		j.add(w, r, Finding{Rule: r.id, Outcome: RuleError, Message: err.Error(), Field: shown(at)}, field.Invalid(at, n.kind, err.Error()))
+		j.add(w, r, Finding{Rule: EngineRule, Outcome: RuleError, Message: err.Error(), Field: shown(at)}, field.Invalid(at, n.kind, err.Error()))
 		return false
 	}
 	if n.kind == "object" || n.kind == "array" {

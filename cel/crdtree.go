@@ -29,7 +29,7 @@ type crdNode struct {
 	index int
 	path  string // of properties, with [*] for items and values; empty at the root
 	// values is the schema that values at this node are read by.
-	values common.Schema
+	values *nodeSchema
 	// kind is the schema's type, the value that rule errors print.
 	kind         string
 	correlatable bool // the fields of a map have an old value
@@ -79,7 +79,7 @@ func (b *treeBuilder) node(p buildPlace) *crdNode {
 	n := &crdNode{path: p.path, values: p.values, kind: p.schema.Type,
 		correlatable: schemacel.MapIsCorrelatable(p.schema.XMapType)}
 	if p.isRoot {
-		n.values = p.values.WithTypeAndObjectMeta()
+		n.values = p.values.withMeta
 	}
 	compiled := b.compile(n, p)
 	b.children(n, p)

@@ -4,12 +4,15 @@ import (
 	"context"
 	"testing"
 
+	"github.com/google/cel-go/common/types"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	schemacel "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	admissioncel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/common"
-
-	schemacel "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiserver/pkg/cel/environment"
 )
 
 // The comparison is over the rules that the seed documents ask for.
@@ -81,6 +84,52 @@ func BenchmarkStockValidator(b *testing.B) {
 		errs, _ := s.validator.Validate(ctx, nil, s.schema, r.Object, r.OldObject, celconfig.RuntimeCELCostBudget, schemacel.WithRatcheting(correlated))
 		if len(errs) > 0 {
 			b.Fatal(errs)
+		}
+	}
+}
+
+func BenchmarkPolicy(b *testing.B) {
+	all, _ := realRules(b)
+	_, _, r := benchSetup(b)
+	c := &Catalogue{Group: all.Group}
+	for _, id := range benchRules {
+		rule, _ := all.Rule(id)
+		c.Rules = append(c.Rules, rule)
+	}
+	policies, _, err := Policies(c, "controller")
+	if err != nil {
+		b.Fatal(err)
+	}
+	if len(policies) != 1 {
+		b.Fatalf("%d policies", len(policies))
+	}
+	compiler, err := admissioncel.NewCompositedCompiler(baseEnvSet())
+	if err != nil {
+		b.Fatal(err)
+	}
+	x := expressionsOf(policies[0])
+	if err := x.check(compiler, environment.StoredExpressions); err != nil {
+		b.Fatal(err)
+	}
+	condition := compiler.CompileCondition(x.validations, withAuthorizer, environment.StoredExpressions)
+	layer := &vapLayer{group: c.Group}
+	attributes, err := layer.attributes(r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 1<<40)
+	defer cancel()
+	b.ReportAllocs()
+	for b.Loop() {
+		request := admissioncel.CreateAdmissionRequest(attributes.Attributes, metav1.GroupVersionResource(attributes.GetResource()), metav1.GroupVersionKind(attributes.VersionedKind))
+		results, _, err := condition.ForInput(ctx, attributes, request, admissioncel.OptionalVariableBindings{}, nil, celconfig.RuntimeCELCostBudget)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, result := range results {
+			if result.EvalResult != types.True {
+				b.Fatal(result.Error)
+			}
 		}
 	}
 }

@@ -114,7 +114,7 @@ func sameRule(a, b apiextensionsv1.ValidationRule) bool {
 // find gives the node that has the rule, and the rule's place among the node's.
 func (t *crdTree) find(id string) (*crdNode, int) {
 	for _, n := range t.nodes() {
-		if i := slices.IndexFunc(t.rules[n.index], func(r crdRule) bool { return r.id == id }); i >= 0 {
+		if i := slices.IndexFunc(t.rules[n.index], func(r crdRule) bool { return r.key == id }); i >= 0 {
 			return n, i
 		}
 	}

@@ -80,7 +80,7 @@ func (t *crdTree) withRule(r *Rule) (*crdTree, error) {
 	if err != nil {
 		return nil, err
 	}
-	rule.id = r.ID
+	rule.id, rule.key = t.rules[n.index][i].id, r.ID
 	out := *t
 	out.rules = slices.Clone(t.rules)
 	out.rules[n.index] = slices.Clone(t.rules[n.index])
@@ -184,7 +184,7 @@ type evaluationVisitor struct {
 func (v *evaluationVisitor) visit(w *crdWalk, n *crdNode, self, oldSelf any) bool {
 	rules := w.tree.rules[n.index]
 	for i := range rules {
-		if rules[i].id == v.id && !rules[i].skips(oldSelf) {
+		if rules[i].key == v.id && !rules[i].skips(oldSelf) {
 			a := newCRDActivation(rules, n, self, oldSelf)
 			v.found = append(v.found, evaluation{rules[i].vars(a), shown(w.fieldPath())})
 		}

@@ -51,7 +51,7 @@ func (g *gateRule) judge(ctx context.Context, vars *gateVars, budget *uint64) (F
 	a := vars.at(g.path)
 	result, cost, err := evaluate(ctx, g.program, a)
 	if !spend(budget, cost) {
-		return g.failed(outOfBudget), false
+		return g.unfinished(outOfBudget), false
 	}
 	switch {
 	case err != nil:
@@ -63,7 +63,7 @@ func (g *gateRule) judge(ctx context.Context, vars *gateVars, budget *uint64) (F
 	if g.message != nil {
 		text, cost, err := evaluate(ctx, g.message, a)
 		if !spend(budget, cost) {
-			return g.failed(errMessageBudget.Error()), false
+			return g.unfinished(errMessageBudget.Error()), false
 		}
 		if better, ok := messageText(text); ok && err == nil {
 			message = better
@@ -74,6 +74,11 @@ func (g *gateRule) judge(ctx context.Context, vars *gateVars, budget *uint64) (F
 
 func (g *gateRule) failed(cause string) Finding {
 	return Finding{Rule: g.rule.ID, Outcome: RuleError, Message: cause, Field: g.rule.Path}
+}
+
+// unfinished is a budget that is spent, which is not this rule's doing alone.
+func (g *gateRule) unfinished(cause string) Finding {
+	return Finding{Rule: EngineRule, Outcome: RuleError, Message: cause, Field: g.rule.Path}
 }
 
 func spend(budget *uint64, cost uint64) bool {

@@ -3,6 +3,7 @@ package cel
 import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
+	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/common"
 )
 
@@ -14,9 +15,17 @@ type nodeSchema struct {
 	kind, format, listType string
 	intOrString, embedded  bool
 	properties             map[string]common.Schema
+	fields                 map[string]fieldSchema // the properties by CEL name
 	items                  common.Schema
 	additional             common.SchemaOrBool
+	values                 *nodeSchema // of additional
 	withMeta               *nodeSchema
+}
+
+// fieldSchema is a field's name in the object, and its schema.
+type fieldSchema struct {
+	name   string
+	schema *nodeSchema
 }
 
 // newNodeSchema converts a schema node and all below it.
@@ -38,15 +47,24 @@ func newPlainSchema(s *schema.Structural) *nodeSchema {
 	}
 	if s.Properties != nil {
 		n.properties = make(map[string]common.Schema, len(s.Properties))
+		n.fields = make(map[string]fieldSchema, len(s.Properties))
 		for name, property := range s.Properties {
-			n.properties[name] = newChildSchema(&property)
+			child := newChildSchema(&property)
+			n.properties[name] = child
+			if escaped, ok := apiservercel.Escape(name); ok {
+				n.fields[escaped] = fieldSchema{name, child}
+			}
 		}
 	}
 	if s.Items != nil {
 		n.items = newChildSchema(s.Items)
 	}
 	if s.AdditionalProperties != nil {
-		n.additional = newAdditionalSchema(s.AdditionalProperties)
+		n.additional = additionalSchema{allowed: s.AdditionalProperties.Bool}
+		if s.AdditionalProperties.Structural != nil {
+			n.values = newChildSchema(s.AdditionalProperties.Structural)
+			n.additional = additionalSchema{schema: n.values, allowed: s.AdditionalProperties.Bool}
+		}
 	}
 	return n
 }
@@ -80,14 +98,6 @@ func (n *nodeSchema) WithTypeAndObjectMeta() common.Schema {
 type additionalSchema struct {
 	schema  common.Schema
 	allowed bool
-}
-
-func newAdditionalSchema(s *schema.StructuralOrBool) additionalSchema {
-	a := additionalSchema{allowed: s.Bool}
-	if s.Structural != nil {
-		a.schema = newChildSchema(s.Structural)
-	}
-	return a
 }
 
 func (a additionalSchema) Schema() common.Schema { return a.schema }

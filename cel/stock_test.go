@@ -49,6 +49,20 @@ func newEngine(t testing.TB, c *Catalogue, crds ...*apiextensionsv1.CustomResour
 	return e
 }
 
+// tellApart makes findings name each rule by its own key.
+func tellApart(e *Engine) *Engine {
+	for _, rules := range e.resources {
+		for _, tree := range rules.trees {
+			for _, node := range tree.rules {
+				for i := range node {
+					node[i].id = node[i].key
+				}
+			}
+		}
+	}
+	return e
+}
+
 // stock is the API server's own validator, as its registry calls it.
 type stock struct {
 	schema    *schema.Structural
@@ -106,6 +120,9 @@ func asAPIServer(e *Engine, resource string, v Verdict) (refusals, warnings []st
 }
 
 func errorAsAPIServer(e *Engine, resource string, f Finding) string {
+	if f.Rule == EngineRule {
+		return f.Message
+	}
 	for _, tree := range e.resources[resource].trees {
 		n, i := tree.find(f.Rule)
 		if n == nil {
@@ -117,8 +134,6 @@ func errorAsAPIServer(e *Engine, resource string, f Finding) string {
 			said = strings.TrimSpace(source.Rule)
 		}
 		switch {
-		case f.Message == outOfBudget || f.Message == errMessageBudget.Error() || strings.HasPrefix(f.Message, "no further"):
-			return f.Message
 		case strings.HasPrefix(f.Message, "no such overload"):
 			return "'" + f.Message + "': call arguments did not match a supported operator, function or macro signature for rule: " + said
 		case strings.HasPrefix(f.Message, "operation cancelled: actual cost limit exceeded"):
