@@ -59,8 +59,11 @@ type Config struct {
 	Extensions apiextensionsclient.Interface
 	Prober     Prober
 	Leaves     LeafReader
-	Names      Names
-	Expected   Expected
+	// Addresses are where the webhook can be reached from here, as host:port, in
+	// place of what the configuration names.
+	Addresses []string
+	Names     Names
+	Expected  Expected
 	// Probe is what the webhook is asked about.
 	Probe Probe
 	// Timeout bounds each call; 5 s if zero.

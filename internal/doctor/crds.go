@@ -70,7 +70,7 @@ func judgeVersion(name string, want, live apiextensionsv1.CustomResourceDefiniti
 	add(Failed, "lacks rules of this version", rules.missing)
 	add(Failed, "has rules that differ from this version's", changes(rules.changed))
 	add(Warning, "has rules that this version does not know", rules.foreign)
-	schema := compare(leaves(want), leaves(live))
+	schema := compare(keywords(want), keywords(live))
 	add(Warning, "has another schema than this version, at", slices.Concat(schema.missing, schema.foreign, slices.Sorted(maps.Keys(schema.changed))))
 	return findings
 }
@@ -117,9 +117,9 @@ func walk(node *apiextensionsv1.JSONSchemaProps, path string, visit func(string,
 	}
 }
 
-// leaves gives what each node of the schema says, without texts for people, its
+// keywords gives what each node of the schema says, without texts for people, its
 // rules and its children, by "path keyword"; and the version's own settings.
-func leaves(v apiextensionsv1.CustomResourceDefinitionVersion) map[string]string {
+func keywords(v apiextensionsv1.CustomResourceDefinitionVersion) map[string]string {
 	out := map[string]string{"storage": fmt.Sprint(v.Storage), "subresources": encode(v.Subresources)}
 	if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
 		return out

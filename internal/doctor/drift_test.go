@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"reflect"
+	"sync"
 	"testing"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -12,16 +13,18 @@ import (
 	"github.com/quorate/quorate/manifests"
 )
 
+var loadCRDs = sync.OnceValues(manifests.LoadCRDs)
+
 // installed is the product's own CRD as a server serves it.
 func installed(t *testing.T, name string) (want, live *apiextensionsv1.CustomResourceDefinition) {
 	t.Helper()
-	crds, err := manifests.LoadCRDs()
+	crds, err := loadCRDs()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, crd := range crds {
 		if crd.Name == name {
-			live = crd.DeepCopy()
+			crd, live = crd.DeepCopy(), crd.DeepCopy()
 			live.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue}}
 			return crd, live
 		}
@@ -75,7 +78,9 @@ func TestJudgeCRD(t *testing.T) {
 				s.Properties["more"] = apiextensionsv1.JSONSchemaProps{Type: "string"}
 			})
 		}, []Finding{{Warning, "CRD etcds.quorate.dev has another schema than this version, at: spec.more type, spec.replicas maximum", updateCRDs}}},
-		{"no status", func(_, live *apiextensionsv1.CustomResourceDefinition) { live.Spec.Versions[0].Subresources.Status = nil },
+		{"no status", func(_, live *apiextensionsv1.CustomResourceDefinition) {
+			live.Spec.Versions[0].Subresources.Status = nil
+		},
 			[]Finding{{Warning, "CRD etcds.quorate.dev has another schema than this version, at: subresources", updateCRDs}}},
 		{"not served", func(_, live *apiextensionsv1.CustomResourceDefinition) { live.Spec.Versions[0].Served = false },
 			[]Finding{{Failed, "CRD etcds.quorate.dev does not serve version v1alpha1", updateCRDs}}},
@@ -94,9 +99,11 @@ func TestJudgeCRD(t *testing.T) {
 	}
 }
 
+var loadRules = sync.OnceValues(func() (*cel.Catalogue, error) { return cel.Load(rules.FS, ".") })
+
 func ownPolicies(t *testing.T) ([]*admissionregistrationv1.ValidatingAdmissionPolicy, []*admissionregistrationv1.ValidatingAdmissionPolicyBinding) {
 	t.Helper()
-	catalogue, err := cel.Load(rules.FS, ".")
+	catalogue, err := loadRules()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +117,7 @@ func ownPolicies(t *testing.T) ([]*admissionregistrationv1.ValidatingAdmissionPo
 // served is a policy with what an API server adds to it.
 func served(p *admissionregistrationv1.ValidatingAdmissionPolicy) *admissionregistrationv1.ValidatingAdmissionPolicy {
 	live := p.DeepCopy()
-	live.Spec = rest(p)
+	live.Spec = withoutRules(p)
 	live.Spec.Validations = p.DeepCopy().Spec.Validations
 	return live
 }
@@ -130,7 +137,9 @@ func TestJudgePolicy(t *testing.T) {
 			ignore := admissionregistrationv1.Ignore
 			p.Spec.FailurePolicy = &ignore
 		}, []Finding{{Failed, "policy " + want.Name + " differs from this version's in: failurePolicy", updatePolicies}}},
-		{"a rule less", func(p *admissionregistrationv1.ValidatingAdmissionPolicy) { p.Spec.Validations = p.Spec.Validations[1:] },
+		{"a rule less", func(p *admissionregistrationv1.ValidatingAdmissionPolicy) {
+			p.Spec.Validations = p.Spec.Validations[1:]
+		},
 			[]Finding{{Failed, "policy " + want.Name + " lacks rules of this version: " + first, updatePolicies}}},
 		{"a rule changed", func(p *admissionregistrationv1.ValidatingAdmissionPolicy) { p.Spec.Validations[0].Expression = "true" },
 			[]Finding{{Failed, "policy " + want.Name + " has rules that differ from this version's: " + first + " (expression)", updatePolicies}}},

@@ -13,49 +13,34 @@ import (
 )
 
 func checkIdentity(ctx context.Context, c Config) []Finding {
-	r, findings := c.rbac(ctx)
-	if len(findings) > 0 {
-		findings = append(findings, Finding{Unknown, "who else may act as the controller cannot be told without these", "See above."})
+	r, unseen := c.rbac(ctx)
+	found := JudgeIdentity(r, c.Names)
+	if len(unseen) > 0 { // then that nobody was found says nothing
+		found = slices.DeleteFunc(found, func(f Finding) bool { return f.State == OK })
 	}
-	return append(findings, JudgeIdentity(r, c.Names)...)
+	return append(unseen, found...)
 }
 
 // rbac reads what it may; each list that it may not read is a finding.
 func (c Config) rbac(ctx context.Context) (RBAC, []Finding) {
-	var r RBAC
-	var findings []Finding
-	note := func(err error, resource, where string) {
-		if err != nil {
-			findings = append(findings, c.unread(resource, "list "+resource+".rbac.authorization.k8s.io"+where, err))
-		}
-	}
+	var unseen []Finding
 	api, namespace, where := c.Kube.RbacV1(), c.Names.Namespace, " in "+c.Names.Namespace
-	all := metav1.ListOptions{}
-	clusterRoles, err := read(ctx, c, func(ctx context.Context) (*rbacv1.ClusterRoleList, error) { return api.ClusterRoles().List(ctx, all) })
-	note(err, "clusterroles", "")
-	clusterBindings, err := read(ctx, c, func(ctx context.Context) (*rbacv1.ClusterRoleBindingList, error) {
-		return api.ClusterRoleBindings().List(ctx, all)
-	})
-	note(err, "clusterrolebindings", "")
-	roles, err := read(ctx, c, func(ctx context.Context) (*rbacv1.RoleList, error) { return api.Roles(namespace).List(ctx, all) })
-	note(err, "roles", where)
-	bindings, err := read(ctx, c, func(ctx context.Context) (*rbacv1.RoleBindingList, error) {
-		return api.RoleBindings(namespace).List(ctx, all)
-	})
-	note(err, "rolebindings", where)
-	if clusterRoles != nil {
-		r.ClusterRoles = clusterRoles.Items
+	return RBAC{
+		ClusterRoles:        listed(ctx, c, &unseen, "clusterroles", "", api.ClusterRoles().List).Items,
+		ClusterRoleBindings: listed(ctx, c, &unseen, "clusterrolebindings", "", api.ClusterRoleBindings().List).Items,
+		Roles:               listed(ctx, c, &unseen, "roles", where, api.Roles(namespace).List).Items,
+		RoleBindings:        listed(ctx, c, &unseen, "rolebindings", where, api.RoleBindings(namespace).List).Items,
+	}, unseen
+}
+
+// listed is an empty list where the real one cannot be read.
+func listed[L any](ctx context.Context, c Config, unseen *[]Finding, resource, where string, list func(context.Context, metav1.ListOptions) (*L, error)) *L {
+	found, err := read(ctx, c, func(ctx context.Context) (*L, error) { return list(ctx, metav1.ListOptions{}) })
+	if err != nil {
+		*unseen = append(*unseen, c.unread(resource, "list "+resource+".rbac.authorization.k8s.io"+where, err))
+		return new(L)
 	}
-	if clusterBindings != nil {
-		r.ClusterRoleBindings = clusterBindings.Items
-	}
-	if roles != nil {
-		r.Roles = roles.Items
-	}
-	if bindings != nil {
-		r.RoleBindings = bindings.Items
-	}
-	return r, findings
+	return found
 }
 
 // everybody are the groups that nobody has to be let into.

@@ -65,6 +65,9 @@ func checkLeaves(ctx context.Context, c Config) []Finding {
 
 // addresses are where the webhook listens, as host:port.
 func (c Config) addresses(ctx context.Context, d door) ([]string, *Finding) {
+	if len(c.Addresses) > 0 {
+		return c.Addresses, nil
+	}
 	if d.url == "" {
 		return c.endpoints(ctx, d)
 	}
@@ -96,7 +99,7 @@ func (c Config) checkLeaf(ctx context.Context, d door, address string, trusted [
 	})
 	if err != nil {
 		return Finding{Unknown, fmt.Sprintf("the webhook at %s cannot be reached from here: %v", address, err),
-			fmt.Sprintf("Run this inside the cluster: kubectl -n %s exec deploy/%s -- /quorate doctor.", c.Names.Namespace, c.Names.Deployment)}
+			fmt.Sprintf("Make a way: kubectl -n %s port-forward deploy/%s 9443, and beside it: quorate doctor --webhook-address 127.0.0.1:9443.", c.Names.Namespace, c.Names.Deployment)}
 	}
 	return JudgeLeaf(served, trusted, address, d.serverName(), c.Now())
 }

@@ -67,7 +67,7 @@ func JudgePolicy(want, live *admissionregistrationv1.ValidatingAdmissionPolicy) 
 	add(Failed, "lacks rules of this version", rules.missing)
 	add(Failed, "has rules that differ from this version's", changes(rules.changed))
 	add(Warning, "has rules that this version does not know", rules.foreign)
-	add(Failed, "differs from this version's in", partsThatDiffer(rest(want), rest(live)))
+	add(Failed, "differs from this version's in", partsThatDiffer(withoutRules(want), withoutRules(live)))
 	if len(findings) == 0 {
 		return []Finding{{State: OK, Seen: fmt.Sprintf("policy %s has the rules of this version", live.Name)}}
 	}
@@ -82,8 +82,8 @@ func validations(p *admissionregistrationv1.ValidatingAdmissionPolicy) map[strin
 	return out
 }
 
-// rest is the policy without its rules, with the API server's defaults.
-func rest(p *admissionregistrationv1.ValidatingAdmissionPolicy) admissionregistrationv1.ValidatingAdmissionPolicySpec {
+// withoutRules is the policy without its rules, with the API server's defaults.
+func withoutRules(p *admissionregistrationv1.ValidatingAdmissionPolicy) admissionregistrationv1.ValidatingAdmissionPolicySpec {
 	spec := *p.Spec.DeepCopy()
 	spec.Validations = nil
 	spec.FailurePolicy = orStandard(spec.FailurePolicy, admissionregistrationv1.Fail)

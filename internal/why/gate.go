@@ -55,6 +55,10 @@ func (g *Gate) judges(resource schema.GroupVersionResource) bool {
 
 // compute gives each layer's verdict on the request, by layer.
 func (g *Gate) compute(ctx context.Context, r *cel.Request, live Live) map[Layer][]Row {
+	if r.User.Username == "" {
+		const why = "who asks is not known"
+		return map[Layer][]Row{LayerCRD: g.crd(ctx, r), LayerVAP: unknown(LayerVAP, why), LayerWebhook: unknown(LayerWebhook, why)}
+	}
 	return map[Layer][]Row{
 		LayerCRD:     g.crd(ctx, r),
 		LayerVAP:     g.vap(ctx, r),
@@ -85,7 +89,7 @@ func (g *Gate) webhook(ctx context.Context, r *cel.Request, live Live) []Row {
 	}
 	values, err := g.read(ctx, r, live)
 	if err != nil {
-		return []Row{{Layer: LayerWebhook, Verdict: Unknown, Source: Computed, Message: err.Error()}}
+		return unknown(LayerWebhook, err.Error())
 	}
 	judged := *r
 	judged.Live = values
@@ -118,6 +122,10 @@ func readOne(ctx context.Context, live Live, t cel.LiveTarget) (any, error) {
 		return nil, err
 	}
 	return object, nil
+}
+
+func unknown(layer Layer, message string) []Row {
+	return []Row{{Layer: layer, Verdict: Unknown, Source: Computed, Message: message}}
 }
 
 func passed(layer Layer, message string) []Row {

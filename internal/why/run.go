@@ -75,7 +75,7 @@ func (c Config) whoami(ctx context.Context) (authenticationv1.UserInfo, string) 
 	defer cancel()
 	user, err := c.Server.Whoami(ctx)
 	if err != nil {
-		return user, fmt.Sprintf("rules about the requester are computed for nobody, since the server did not say who asks: %v", err)
+		return user, fmt.Sprintf("policies and webhook cannot be computed, since the server did not say who asks: %v", err)
 	}
 	return user, ""
 }
