@@ -1,0 +1,203 @@
+package parity
+
+import (
+	"context"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/quorate/quorate/cel"
+	"github.com/quorate/quorate/cel/rules"
+	"github.com/quorate/quorate/manifests"
+)
+
+const (
+	controller = "system:serviceaccount:quorate-system:quorate-controller"
+	seed       = 20300102
+)
+
+// product is the product's catalogue and the CRDs made from it.
+func product(t testing.TB) (*cel.Catalogue, []*apiextensionsv1.CustomResourceDefinition) {
+	t.Helper()
+	c, err := cel.Load(rules.FS, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	crds, err := manifests.LoadCRDs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if crds, err = cel.Inject(c, crds); err != nil {
+		t.Fatal(err)
+	}
+	return c, crds
+}
+
+func productGenerator(t testing.TB) *Generator {
+	t.Helper()
+	_, crds := product(t)
+	g, err := NewGenerator(crds, controller, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// layers makes the three layers, each of a catalogue of its own.
+func layers(t testing.TB, ofCRD, ofWebhook, ofVAP *cel.Catalogue) map[cel.Layer]cel.Layered {
+	t.Helper()
+	injected := func(c *cel.Catalogue) []*apiextensionsv1.CustomResourceDefinition {
+		crds, err := manifests.LoadCRDs()
+		if err == nil {
+			crds, err = cel.Inject(c, crds)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return crds
+	}
+	crd, err := cel.NewCRDLayer(ofCRD, injected(ofCRD))
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine, err := cel.New(ofWebhook, injected(ofWebhook))
+	if err != nil {
+		t.Fatal(err)
+	}
+	policies, _, err := cel.Policies(ofVAP, controller)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vap, err := cel.NewVAPLayer(ofVAP, policies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[cel.Layer]cel.Layered{cel.LayerCRD: crd, cel.LayerWebhook: Webhook(engine, controller), cel.LayerVAP: vap}
+}
+
+// pairCount is 200,000, unless PARITY_PAIRS asks for another number.
+func pairCount(t testing.TB) int {
+	t.Helper()
+	text, ok := os.LookupEnv("PARITY_PAIRS")
+	if !ok {
+		return 200_000
+	}
+	count, err := strconv.Atoi(text)
+	if err != nil || count < 1 {
+		t.Fatalf("PARITY_PAIRS is %q: want a number above 0", text)
+	}
+	return count
+}
+
+// TestLayersAgree holds the promise that the webhook says what the API server
+// says, and a policy too. Rules in one layer alone are not compared.
+func TestLayersAgree(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // the stock validator makes much garbage
+	ctx, cancel := context.WithTimeout(t.Context(), 9*time.Minute)
+	defer cancel()
+	c, _ := product(t)
+	config := Config{Catalogue: c, Layers: layers(t, c, c, c), Workers: 2}
+	report, err := Run(ctx, config, productGenerator(t).Pairs(pairCount(t), nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(report)
+	if report.Mismatched > 0 {
+		t.Errorf("layers differ on %d of %d pairs", report.Mismatched, report.Pairs)
+	}
+	for _, r := range c.Rules {
+		if len(r.Layers) < 2 {
+			continue
+		}
+		if report.Denied[r.ID] == 0 {
+			t.Errorf("rule %s never denied: the pairs say nothing about it", r.ID)
+		}
+		if report.Failed[r.ID] > 0 {
+			t.Errorf("rule %s failed on %d pairs that the API server accepts", r.ID, report.Failed[r.ID])
+		}
+	}
+	for _, d := range Differences {
+		if report.Excused[d.Name] == 0 {
+			t.Errorf("difference %s never occurred: it is not one", d.Name)
+		}
+	}
+}
+
+// TestPlantedDifferencesAreFound plants one mistake in one layer at a time.
+func TestPlantedDifferencesAreFound(t *testing.T) {
+	replaced := func(old, new string) func(*cel.Rule) {
+		return func(r *cel.Rule) {
+			if !strings.Contains(r.Expression, old) {
+				t.Fatalf("%s is not in rule %s", old, r.ID)
+			}
+			r.Expression = strings.Replace(r.Expression, old, new, 1)
+		}
+	}
+	for _, plant := range []struct {
+		name, rule string
+		layer      cel.Layer
+		edit       func(*cel.Rule)
+	}{
+		{"a comparison", "scale-out-blocked", cel.LayerVAP, replaced("oldSelf.spec.replicas > 0", "oldSelf.spec.replicas > 1")},
+		{"a forgotten status", "bootstrap-removal-blocked", cel.LayerWebhook, replaced("c.status == 'True' && ", "")},
+		{"swapped sides", "scale-in-blocked", cel.LayerCRD, replaced("self.spec.replicas < oldSelf.spec.replicas", "oldSelf.spec.replicas < self.spec.replicas")},
+		{"a forgotten has", "operation-payload-matches-kind", cel.LayerVAP, replaced("has(self.etcdRestore)", "(self.etcdRestore != null)")},
+		{"a message", "count-one-step-down", cel.LayerCRD, func(r *cel.Rule) {
+			r.Message, r.MessageExpression = "Refused. (count-one-step-down)", ""
+		}},
+		{"a field", "machine-role-immutable", cel.LayerWebhook, func(r *cel.Rule) { r.FieldPath = ".endpoint" }},
+		{"a rule that is gone", "operation-finalizer-held", cel.LayerVAP, func(r *cel.Rule) { r.Expression = "true" }},
+		{"an operation", "status-is-ours", cel.LayerVAP, func(r *cel.Rule) { r.Operations = []cel.Operation{cel.Create} }},
+		{"an exemption", "status-is-ours", cel.LayerVAP, func(r *cel.Rule) { r.Binds = cel.BindsEveryone }},
+	} {
+		t.Run(plant.name, func(t *testing.T) {
+			c, _ := product(t)
+			of := map[cel.Layer]*cel.Catalogue{cel.LayerCRD: c, cel.LayerWebhook: c, cel.LayerVAP: c}
+			of[plant.layer], _ = product(t) // loads anew each time
+			planted, ok := of[plant.layer].Rule(plant.rule)
+			if !ok {
+				t.Fatalf("no rule %s", plant.rule)
+			}
+			plant.edit(planted)
+			report := untilFound(t, layers(t, of[cel.LayerCRD], of[cel.LayerWebhook], of[cel.LayerVAP]), planted.Resource)
+			if report.Mismatched == 0 {
+				t.Fatalf("not found in %d pairs", report.Pairs)
+			}
+			for _, m := range report.Mismatches {
+				if m.Layers[0] != plant.layer && m.Layers[1] != plant.layer || !strings.Contains(m.String(), plant.rule) {
+					t.Errorf("found something else: %s", m)
+				}
+			}
+		})
+	}
+}
+
+// untilFound judges pairs of one resource, 5,000 at most, until three differ.
+func untilFound(t testing.TB, l map[cel.Layer]cel.Layered, resource string) *Report {
+	t.Helper()
+	c, _ := product(t)
+	rules := map[string]*cel.Rule{}
+	for _, r := range c.Rules {
+		rules[r.ID] = r
+	}
+	report := newReport()
+	for p := range productGenerator(t).Pairs(5_000, func(p Pair) bool { return p.Request.Resource == resource }) {
+		if report.judge(t.Context(), Config{Catalogue: c, Layers: l}, rules, p); report.Mismatched == 3 {
+			break
+		}
+	}
+	return report
+}
+
+// TestProductRulesCompileForEachMinor holds the product's rules and CRDs against
+// every supported Kubernetes minor and its cost limits.
+func TestProductRulesCompileForEachMinor(t *testing.T) {
+	if err := cel.CheckMinors(product(t)); err != nil {
+		t.Error(err)
+	}
+}
