@@ -1,0 +1,152 @@
+# What people and CI do with this repository. `make help` lists it.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+MAKEFLAGS += --no-print-directory
+
+# The version that bin/quorate reports: the same commit gives the same bytes.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+OLDEST  := 1.34
+# How long the fuzzing step of `make test` lasts.
+FUZZTIME ?= 60s
+# `make bench ONLY=regexp` runs a part.
+ONLY ?=
+# Where `make generate` writes; `make verify` generates elsewhere and compares.
+OUT ?= .
+
+# One way to compile, for the product, its tests and the control plane alike:
+# each shares what the others have compiled, and the result is reproducible.
+export CGO_ENABLED := 0
+export GOFLAGS := $(GOFLAGS) -trimpath -buildvcs=false
+
+TOOLS     := go -C test/tools/build run .
+MODULES   := . test test/tools/build
+ALL_GO    := git ls-files -co --exclude-standard '*.go'
+GENERATED := api/v1alpha1/zz_generated.deepcopy.go manifests/crd manifests/policy
+
+##@ To see it
+
+.PHONY: demo
+demo: tools ## A real control plane, the gate in front of it, kubectl refused; fails if a verdict differs
+	cd test && go run ./cmd/demo
+
+.PHONY: up
+up: tools ## The same world, kept running, with things to try
+	cd test && go run ./cmd/up
+
+##@ To build it
+
+.PHONY: build
+build: ## bin/quorate, static and reproducible, with its version
+	go build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/quorate ./cmd/quorate
+	@ln -sf quorate bin/kubectl-quorate
+
+.PHONY: tools
+tools: ## The control plane that tests and demo run (what is there is reused)
+	@$(TOOLS) >/dev/null
+
+.PHONY: generate
+generate: ## Deep copies, CRDs and ValidatingAdmissionPolicies, from the Go types and the rule files
+	@mkdir -p $(OUT)/api/v1alpha1
+	@rm -rf $(OUT)/bin/crd-base
+	go tool controller-gen object paths=./api/v1alpha1 output:object:dir=$(OUT)/api/v1alpha1
+	go tool controller-gen crd paths=./api/v1alpha1 output:crd:dir=$(OUT)/bin/crd-base
+	go run ./cmd/quorate policy generate --crds $(OUT)/bin/crd-base --crd-out $(OUT)/manifests/crd --vap-out $(OUT)/manifests/policy ./cel/rules
+
+##@ To test it
+
+.PHONY: test
+test: test-unit test-tools test-policy test-fuzz test-e2e ## Every test
+
+.PHONY: test-unit
+test-unit: ## The product's own module, without a cluster
+	@echo '== unit: every package of the product'
+	go test ./...
+
+.PHONY: test-tools
+test-tools: ## The builder of the control plane
+	@echo '== tools: the builder of the control plane'
+	cd test/tools/build && go test ./...
+
+.PHONY: test-policy
+test-policy: build ## The rules' own cases, with coverage and mutation
+	@echo '== policy: cases, coverage and mutation of the rules'
+	bin/quorate policy test --coverage --mutate ./cel/rules/...
+
+.PHONY: test-fuzz
+test-fuzz: ## Hostile admission reviews for FUZZTIME (60s)
+	@echo '== fuzz: hostile admission reviews for $(FUZZTIME)'
+	go test -run '^$$' -fuzz '^FuzzHandler$$' -fuzztime $(FUZZTIME) ./webhooks
+
+# One package at a time: each runs a control plane, and some measure time.
+E2E := go test -count=1 -p 1 -timeout 30m
+
+.PHONY: test-e2e
+test-e2e: tools ## The test module: real control planes
+	@echo '== e2e: against a real control plane'
+	cd test && $(E2E) ./...
+
+.PHONY: test-oldest
+test-oldest: ## The gate's end-to-end tests on the oldest supported Kubernetes (1.34)
+	@echo '== oldest: the gate against Kubernetes $(OLDEST)'
+	@$(TOOLS) --version $(OLDEST) >/dev/null
+	cd test && QUORATE_TEST_KUBERNETES=$(OLDEST) $(E2E) ./cluster ./e2e/...
+
+.PHONY: test-race
+test-race: ## The product's own module under the race detector (needs a C compiler)
+	CGO_ENABLED=1 go test -race ./...
+
+.PHONY: bench
+bench: tools ## Measure against what others offer; writes bin/bench.json (ONLY=regexp runs a part)
+	cd test && ONLY='$(ONLY)' go run ./bench
+
+##@ To hold it to its word
+
+.PHONY: checklist
+checklist: ## Each behaviour of docs/behaviours.md with its tests
+	go run ./internal/checklist/cmd
+
+.PHONY: verify
+verify: verify-generated verify-format verify-modules verify-paths verify-vet ## Generated files, format, modules, vet
+
+.PHONY: verify-generated
+verify-generated:
+	@rm -rf bin/verify
+	@$(MAKE) generate OUT=bin/verify
+	@for path in $(GENERATED); do diff -ru "$$path" "bin/verify/$$path" || { \
+		echo "verify: $$path is not what the types and rules generate: run make generate" >&2; exit 1; }; done
+	@rm -rf bin/verify
+
+.PHONY: verify-format
+verify-format:
+	@unformatted=$$($(ALL_GO) | xargs gofmt -l) && test -z "$$unformatted" || { \
+		echo "verify: not formatted by gofmt: $$unformatted" >&2; exit 1; }
+
+.PHONY: verify-modules
+verify-modules:
+	@for module in $(MODULES) $(wildcard test/tools/*-*/) test/tools/etcd; do (cd $$module && go mod tidy -diff) || { \
+		echo "verify: go.mod or go.sum of $$module is not tidy" >&2; exit 1; }; done
+
+# A path of one person's machine means nothing on another.
+.PHONY: verify-paths
+verify-paths:
+	@! git grep -nIE '(^|[^[:alnum:]_.-])/(home|root|Users)/[[:alnum:]]' -- . ':!*go.sum' >&2 || { \
+		echo 'verify: paths of one machine' >&2; exit 1; }
+
+.PHONY: verify-vet
+verify-vet:
+	@for module in $(MODULES); do (cd $$module && go vet ./...) || exit 1; done
+
+##@ Otherwise
+
+.PHONY: clean
+clean: ## Remove what was built, but for the control plane
+	rm -rf bin/quorate bin/kubectl-quorate bin/crd-base bin/verify bin/ci bin/bench.json
+
+.PHONY: help
+help: ## This list
+	@awk 'BEGIN { FS = ":.*## " } \
+		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
