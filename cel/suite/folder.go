@@ -34,6 +34,12 @@ type Folder struct {
 // LoadFolder reads a folder's rules, CRDs and cases. An error means that nothing
 // of the folder can be judged.
 func LoadFolder(fsys fs.FS, dir string) (*Folder, error) {
+	return LoadFolderWith(fsys, dir, nil)
+}
+
+// LoadFolderWith is LoadFolder with CRDs from elsewhere; nil means those that
+// policy.yaml names.
+func LoadFolderWith(fsys fs.FS, dir string, crds []*apiextensionsv1.CustomResourceDefinition) (*Folder, error) {
 	f := &Folder{Dir: dir}
 	var err error
 	if f.Policy, f.source, err = readPolicy(fsys, dir); err != nil {
@@ -45,9 +51,10 @@ func LoadFolder(fsys fs.FS, dir string) (*Folder, error) {
 	if err := f.Catalogue.Validate(); err != nil {
 		return nil, err
 	}
-	crds, err := ReadCRDs(fsys, dir, f.Policy.CRDs)
-	if err != nil {
-		return nil, err
+	if crds == nil {
+		if crds, err = ReadCRDs(fsys, dir, f.Policy.CRDs); err != nil {
+			return nil, err
+		}
 	}
 	if f.CRDs, err = cel.Inject(f.Catalogue, crds); err != nil {
 		return nil, err

@@ -40,6 +40,9 @@ kustomization.yaml. The same rules give the same bytes. Files that an earlier ru
 wrote and this one does not are removed; other files are left alone.`,
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.crds == "" || o.crdOut == "" || o.vapOut == "" {
+				return usageError(errors.New("--crds, --crd-out and --vap-out are all needed"))
+			}
 			return runPolicyGenerate(cmd.ErrOrStderr(), args[0], o)
 		},
 	}
@@ -47,7 +50,6 @@ wrote and this one does not are removed; other files are left alone.`,
 	cmd.Flags().StringVar(&o.crdOut, "crd-out", "", "folder for the CRDs with rules")
 	cmd.Flags().StringVar(&o.vapOut, "vap-out", "", "folder for the policies and bindings")
 	for _, name := range []string{"crds", "crd-out", "vap-out"} {
-		_ = cmd.MarkFlagRequired(name)
 		_ = cmd.MarkFlagDirname(name)
 	}
 	return cmd
