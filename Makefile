@@ -6,6 +6,11 @@ SHELL := /bin/sh
 .NOTPARALLEL:
 MAKEFLAGS += --no-print-directory
 
+# One set of flags for everything, the control plane's parts included: packages
+# that several programs share are compiled once.
+export CGO_ENABLED := 0
+export GOFLAGS     := -trimpath -buildvcs=false
+
 # The version that bin/quorate reports: the same commit gives the same bytes.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 OLDEST  := 1.34
