@@ -43,7 +43,8 @@ func TestDecide(t *testing.T) {
 		{"the order in the bundle does not matter", Authority{Current: one, Next: two}, liveWith(set(two, one)), 200, Confirm},
 		{"the grace runs", staged, liveWith(both), 201.9, Rest},
 		{"the grace is over", staged, liveWith(both), 202, Promote},
-		{"the grace counts from when this replica saw it", Authority{Current: one, Next: two, PublishedAt: at(150), SeenAt: at(201)}, liveWith(both), 201.9, Rest},
+		{"the grace counts from when this replica saw it", Authority{Current: one, Next: two, PublishedAt: at(200), SeenAt: at(201)}, liveWith(both), 201.9, Rest},
+		{"or, for one that has just started, from well after it was recorded", Authority{Current: one, Next: two, PublishedAt: at(198), SeenAt: at(201)}, liveWith(both), 201, Promote},
 		{"a leaf of the previous one may be in use", promoted, liveWith(both), 233.9, Rest},
 		{"no leaf of the previous one can be in use", promoted, liveWith(both), 234, Retire},
 		{"retired, still in the configuration", Authority{Current: two, PublishedAt: at(201), SeenAt: at(201)}, liveWith(both), 234, Publish},
@@ -85,8 +86,10 @@ func TestSignNow(t *testing.T) {
 		{"nor is it while the grace runs", leafOf(t, one, 195, 225), seen, set(one, two), 204.9, false},
 		{"and then it is", leafOf(t, one, 195, 225), seen, set(one, two), 205, true},
 		{"somebody took it out of the configuration meanwhile", leafOf(t, one, 195, 225), seen, set(one), 205, false},
-		{"expired, so anything is better", leafOf(t, one, 170, 200), begun, set(one), 200, true},
-		{"nobody trusts the leaf any more", leafOf(t, stranger, 195, 225), begun, set(one), 203, true},
+		{"expired by a clock that may be off", leafOf(t, one, 173, 203), seen, set(one, two), 204.9, false},
+		{"expired by any clock", leafOf(t, one, 172, 202), seen, set(one, two), 204.1, true},
+		{"expired, and the other is not trusted either", leafOf(t, one, 170, 200), begun, set(one), 203, false},
+		{"nobody trusts the leaf any more", leafOf(t, stranger, 195, 225), seen, set(two), 204.1, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := SignNow(c.held, c.a, c.live, at(c.hour), testPolicy()); got != c.want {

@@ -84,17 +84,19 @@ func SignNow(held *x509.Certificate, a Authority, live []*x509.Certificate, now 
 	switch {
 	case a.Current == nil:
 		return false
-	case held == nil || !now.Before(held.NotAfter):
+	case held == nil:
 		return true
 	case held.CheckSignatureFrom(a.Current.Cert) == nil:
 		return !now.Before(twoThirds(held.NotBefore, held.NotAfter))
+	case !contains(live, a.Current.Cert):
+		return false // no better than what is held
 	default:
-		return a.settled(now, p) && contains(live, a.Current.Cert) || !trusts(live, held, now)
+		return a.settled(now, p) || now.After(held.NotAfter.Add(p.Skew)) || !trusts(live, held, now)
 	}
 }
 
-// trusts reports whether one of the authorities signed the leaf and is valid.
+// trusts reports whether one of the authorities signed the leaf, valid or expired.
 func trusts(live []*x509.Certificate, leaf *x509.Certificate, now time.Time) bool {
-	_, err := leaf.Verify(x509.VerifyOptions{Roots: poolOf(live), CurrentTime: now})
+	_, err := leaf.Verify(x509.VerifyOptions{Roots: poolOf(live), CurrentTime: earlier(now, leaf.NotAfter)})
 	return err == nil
 }
