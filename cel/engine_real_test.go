@@ -15,7 +15,7 @@ func realRules(t testing.TB) (*Catalogue, []*apiextensionsv1.CustomResourceDefin
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob("../manifests/crd/*.yaml")
+	files, err := filepath.Glob("../manifests/crd/quorate.dev_*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no CRDs: %v", err)
 	}
@@ -32,6 +32,9 @@ func realRules(t testing.TB) (*Catalogue, []*apiextensionsv1.CustomResourceDefin
 
 func TestRealRulesCompile(t *testing.T) {
 	c, crds := realRules(t)
+	if err := c.Validate(); err != nil {
+		t.Error(err)
+	}
 	if _, err := New(c, crds); err != nil {
 		t.Error(err)
 	}
