@@ -14,7 +14,7 @@ import (
 // CRDs holds the generated CustomResourceDefinitions, rules included, as
 // crd/quorate.dev_<plural>.yaml.
 //
-//go:embed crd/*.yaml
+//go:embed crd/quorate.dev_*.yaml
 var CRDs embed.FS
 
 // LoadCRDs decodes the embedded CRDs, sorted by file name. Each call returns
