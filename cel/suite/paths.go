@@ -119,7 +119,7 @@ func hidden(name string) bool {
 // other tools that are called alike.
 func marksFolder(fsys fs.FS, p string) bool {
 	if path.Base(p) == cel.PolicyFile {
-		return true
+		return !isManifest(fsys, p)
 	}
 	rule, ok := strings.CutSuffix(p, caseSuffix)
 	if !ok {
@@ -127,4 +127,13 @@ func marksFolder(fsys fs.FS, p string) bool {
 	}
 	_, err := fs.Stat(fsys, rule+".yaml")
 	return err == nil
+}
+
+func isManifest(fsys fs.FS, p string) bool {
+	data, err := fs.ReadFile(fsys, p)
+	if err != nil {
+		return false // reading it again says why
+	}
+	_, kind := child(parseNode(data), "kind")
+	return kind != nil
 }

@@ -18,6 +18,7 @@ func TestFind(t *testing.T) {
 	} {
 		files[name] = &fstest.MapFile{}
 	}
+	files["deploy/policy.yaml"] = &fstest.MapFile{Data: []byte("apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\n")}
 	tests := map[string]struct {
 		paths []string
 		want  string
