@@ -17,7 +17,7 @@ import (
 const day = 24 * time.Hour
 
 func checkAuthority(ctx context.Context, c Config) []Finding {
-	configuration, problem := c.webhook(ctx)
+	configuration, problem := c.installed(ctx)
 	if problem != nil {
 		return []Finding{*problem}
 	}

@@ -20,13 +20,16 @@ func checkCRDs(ctx context.Context, c Config) []Finding {
 			func(ctx context.Context) (*apiextensionsv1.CustomResourceDefinition, error) {
 				return c.Extensions.ApiextensionsV1().CustomResourceDefinitions().Get(ctx, want.Name, metav1.GetOptions{})
 			})
-		if problem != nil {
+		switch {
+		case problem == nil:
+			findings = append(findings, JudgeCRD(want, live)...)
+		case problem.State == Unknown: // and so will be the others
+			return append(findings, *problem)
+		default:
 			findings = append(findings, *problem)
-			continue
 		}
-		findings = append(findings, JudgeCRD(want, live)...)
 	}
-	return findings
+	return summed(findings, fmt.Sprintf("the %d CRDs have the rules and the schema of this version", len(c.Expected.CRDs)))
 }
 
 const updateCRDs = "Install the CRDs of this version: kubectl apply -k manifests/crd. If the live ones are newer, use a newer quorate."

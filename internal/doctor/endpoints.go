@@ -55,7 +55,7 @@ func doors(w *admissionregistrationv1.ValidatingWebhookConfiguration) []door {
 }
 
 func checkEndpoints(ctx context.Context, c Config) []Finding {
-	configuration, problem := c.webhook(ctx)
+	configuration, problem := c.installed(ctx)
 	if problem != nil {
 		return []Finding{*problem}
 	}

@@ -43,7 +43,7 @@ func (Dialer) Leaf(ctx context.Context, address, serverName string) ([]*x509.Cer
 }
 
 func checkLeaves(ctx context.Context, c Config) []Finding {
-	configuration, problem := c.webhook(ctx)
+	configuration, problem := c.installed(ctx)
 	if problem != nil {
 		return []Finding{*problem}
 	}

@@ -24,7 +24,7 @@ func TestWithoutPermissions(t *testing.T) {
 	c.config.Prober = prober{err: &apierrors.StatusError{ErrStatus: metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden,
 		Message: `etcds.quorate.dev is forbidden: User "alice" cannot create resource "etcds" in API group "quorate.dev"`}}}
 	needs := map[string]string{
-		"crds": "get customresourcedefinitions.apiextensions.k8s.io", "policies": "get validatingadmissionpolicies.admissionregistration.k8s.io",
+		"crds": "get customresourcedefinitions.apiextensions.k8s.io", "policies": "list validatingadmissionpolicies.admissionregistration.k8s.io",
 		"manager": "get deployments.apps in quorate-system", "webhook-configuration": "get validatingwebhookconfigurations.admissionregistration.k8s.io",
 		"webhook-endpoints": "get validatingwebhookconfigurations", "webhook-answers": "create etcds.quorate.dev in quorate-system",
 		"certificate-authority": "get validatingwebhookconfigurations", "serving-certificate": "get validatingwebhookconfigurations",

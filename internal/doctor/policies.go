@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,43 +13,52 @@ import (
 const updatePolicies = "Install the policies of this version: kubectl apply -k manifests/policy. If the live ones are newer, use a newer quorate."
 
 func checkPolicies(ctx context.Context, c Config) []Finding {
-	var findings []Finding
-	absent := 0
-	for _, want := range c.Expected.Policies {
-		missing := Finding{Failed, fmt.Sprintf("policy %s is missing", want.Name), updatePolicies}
-		live, problem := one(ctx, c, "policy "+want.Name, "get validatingadmissionpolicies.admissionregistration.k8s.io", missing,
-			func(ctx context.Context) (*admissionregistrationv1.ValidatingAdmissionPolicy, error) {
-				return c.Kube.AdmissionregistrationV1().ValidatingAdmissionPolicies().Get(ctx, want.Name, metav1.GetOptions{})
-			})
-		switch {
-		case problem == nil:
-			findings = append(findings, JudgePolicy(want, live)...)
-		case *problem == missing:
-			absent++
-			fallthrough
-		default:
-			findings = append(findings, *problem)
-		}
+	policies, err := read(ctx, c, func(ctx context.Context) (*admissionregistrationv1.ValidatingAdmissionPolicyList, error) {
+		return c.Kube.AdmissionregistrationV1().ValidatingAdmissionPolicies().List(ctx, metav1.ListOptions{})
+	})
+	if err != nil {
+		return []Finding{c.unread("the policies", "list validatingadmissionpolicies.admissionregistration.k8s.io", err)}
 	}
-	if absent > 0 && absent == len(c.Expected.Policies) {
-		return []Finding{{Warning, "the policies are not installed: CRD rules and webhook judge alone", updatePolicies}}
+	bindings, err := read(ctx, c, func(ctx context.Context) (*admissionregistrationv1.ValidatingAdmissionPolicyBindingList, error) {
+		return c.Kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().List(ctx, metav1.ListOptions{})
+	})
+	if err != nil {
+		return []Finding{c.unread("the policy bindings", "list validatingadmissionpolicybindings.admissionregistration.k8s.io", err)}
 	}
-	return append(findings, c.bindings(ctx)...)
+	return judgePolicies(c.Expected, policies.Items, bindings.Items)
 }
 
-func (c Config) bindings(ctx context.Context) []Finding {
+// judgePolicies: without any policy the other layers judge alone, which is well;
+// with some of them it is an installation that has come apart.
+func judgePolicies(e Expected, policies []admissionregistrationv1.ValidatingAdmissionPolicy, bindings []admissionregistrationv1.ValidatingAdmissionPolicyBinding) []Finding {
 	var findings []Finding
-	for _, want := range c.Expected.Bindings {
-		missing := Finding{Failed, fmt.Sprintf("policy binding %s is missing, so policy %s is not enforced", want.Name, want.Spec.PolicyName), updatePolicies}
-		live, problem := one(ctx, c, "policy binding "+want.Name, "get validatingadmissionpolicybindings.admissionregistration.k8s.io", missing,
-			func(ctx context.Context) (*admissionregistrationv1.ValidatingAdmissionPolicyBinding, error) {
-				return c.Kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Get(ctx, want.Name, metav1.GetOptions{})
-			})
-		if problem != nil {
-			findings = append(findings, *problem)
+	absent := 0
+	for _, want := range e.Policies {
+		i := slices.IndexFunc(policies, func(p admissionregistrationv1.ValidatingAdmissionPolicy) bool { return p.Name == want.Name })
+		if i < 0 {
+			absent++
+			findings = append(findings, Finding{Failed, fmt.Sprintf("policy %s is missing", want.Name), updatePolicies})
 			continue
 		}
-		if parts := partsThatDiffer(want.Spec, live.Spec); len(parts) > 0 {
+		findings = append(findings, JudgePolicy(want, &policies[i])...)
+	}
+	if absent > 0 && absent == len(e.Policies) {
+		return []Finding{{Warning, "the policies are not installed: CRD rules and webhook judge alone", updatePolicies}}
+	}
+	findings = append(findings, judgeBindings(e.Bindings, bindings)...)
+	return summed(findings, fmt.Sprintf("the %d policies and their bindings are those of this version", len(e.Policies)))
+}
+
+func judgeBindings(wanted []*admissionregistrationv1.ValidatingAdmissionPolicyBinding, live []admissionregistrationv1.ValidatingAdmissionPolicyBinding) []Finding {
+	var findings []Finding
+	for _, want := range wanted {
+		i := slices.IndexFunc(live, func(b admissionregistrationv1.ValidatingAdmissionPolicyBinding) bool { return b.Name == want.Name })
+		if i < 0 {
+			findings = append(findings, Finding{Failed,
+				fmt.Sprintf("policy binding %s is missing, so policy %s is not enforced", want.Name, want.Spec.PolicyName), updatePolicies})
+			continue
+		}
+		if parts := partsThatDiffer(want.Spec, live[i].Spec); len(parts) > 0 {
 			findings = append(findings, Finding{Failed, fmt.Sprintf("policy binding %s differs from this version's in %s", want.Name, list(parts)), updatePolicies})
 		}
 	}

@@ -6,19 +6,22 @@ import (
 	"text/tabwriter"
 )
 
-// WriteTable prints the report for people: a line for each finding, and the way
-// out under it.
+// WriteTable prints the report for people: a line for each finding, and under it
+// the way out, once for findings that share it.
 func (r Report) WriteTable(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "CHECK\tSTATE\tSEEN")
 	for _, c := range r.Checks {
-		name := c.Name
-		for _, f := range c.Findings {
+		for i, f := range c.Findings {
+			name := c.Name
+			if i > 0 {
+				name = ""
+			}
 			fmt.Fprintf(t, "%s\t%s\t%s\n", name, f.State, f.Seen)
-			if f.WayOut != "" {
+			last := i == len(c.Findings)-1 || c.Findings[i+1].WayOut != f.WayOut
+			if f.WayOut != "" && last {
 				fmt.Fprintf(t, "\t\t  -> %s\n", f.WayOut)
 			}
-			name = ""
 		}
 	}
 	if err := t.Flush(); err != nil {

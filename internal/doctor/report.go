@@ -1,5 +1,7 @@
 package doctor
 
+import "slices"
+
 // State is what was found.
 type State string
 
@@ -57,4 +59,14 @@ func checkOf(name string, findings []Finding) Check {
 		}
 	}
 	return c
+}
+
+// summed leaves out what is well where something is not, and says it in one
+// sentence where all is.
+func summed(findings []Finding, well string) []Finding {
+	findings = slices.DeleteFunc(findings, func(f Finding) bool { return f.State == OK })
+	if len(findings) == 0 {
+		return []Finding{{State: OK, Seen: well}}
+	}
+	return findings
 }

@@ -9,7 +9,6 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 func TestHealthyInstallation(t *testing.T) {
@@ -40,6 +39,9 @@ func TestFaults(t *testing.T) {
 		{"no webhook", "webhook-configuration", func(c *clinic) error {
 			return c.kube.AdmissionregistrationV1().ValidatingWebhookConfigurations().Delete(ctx, "quorate-gate", metav1.DeleteOptions{})
 		}, Failed, "there is no ValidatingWebhookConfiguration quorate-gate, so the webhook is never asked"},
+		{"no webhook, nowhere to look", "webhook-endpoints", func(c *clinic) error {
+			return c.kube.AdmissionregistrationV1().ValidatingWebhookConfigurations().Delete(ctx, "quorate-gate", metav1.DeleteOptions{})
+		}, Unknown, "there is no webhook configuration that says where to look"},
 		{"no CRD", "crds", func(c *clinic) error {
 			return c.extensions.ApiextensionsV1().CustomResourceDefinitions().Delete(ctx, "etcds.quorate.dev", metav1.DeleteOptions{})
 		}, Failed, "CRD etcds.quorate.dev is missing"},
@@ -60,7 +62,11 @@ func TestFaults(t *testing.T) {
 			return err
 		}, Failed, "policy binding quorate-etcds differs from this version's in validationActions"},
 		{"no policy at all", "policies", func(c *clinic) error {
-			c.react("validatingadmissionpolicies", "get", apierrors.NewNotFound(schema.GroupResource{}, "x"))
+			for _, p := range c.config.Expected.Policies {
+				if err := c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicies().Delete(ctx, p.Name, metav1.DeleteOptions{}); err != nil {
+					return err
+				}
+			}
 			return nil
 		}, Warning, "the policies are not installed: CRD rules and webhook judge alone"},
 		{"no Deployment", "manager", func(c *clinic) error {

@@ -21,7 +21,7 @@ func Assemble(refusals []Row, computed map[Layer][]Row) []Row {
 	for _, layer := range layers {
 		said := at(refusals, layer)
 		rows = append(rows, said...)
-		if slices.ContainsFunc(said, ours) || !shown(layer, computed) {
+		if slices.ContainsFunc(said, judged) || !shown(layer, computed) {
 			continue
 		}
 		if place(layer) < depth {
@@ -31,6 +31,12 @@ func Assemble(refusals []Row, computed map[Layer][]Row) []Row {
 		rows = append(rows, behind(layer, refusals, computed[layer])...)
 	}
 	return rows
+}
+
+// judged reports whether the row is our own layer's verdict. A webhook that could
+// not be asked has given none.
+func judged(r Row) bool {
+	return ours(r) && !(r.Layer == LayerWebhook && r.Verdict == Error && r.Rule == "")
 }
 
 func at(refusals []Row, layer Layer) []Row {

@@ -91,6 +91,13 @@ schema allow server
 crd allow server
 vap allow server
 webhook deny server gate.quorate.dev`},
+		{"our webhook cannot be asked", server(LayerWebhook, Error, "gate.quorate.dev"), denied, `
+rbac allow server
+schema allow server
+crd allow server passed, though this version's rule r refuses it: No. (r) Is the layer installed? See quorate doctor.
+vap allow server passed, though this version's rule r refuses it: No. (r) Is the layer installed? See quorate doctor.
+webhook error server gate.quorate.dev
+webhook deny computed r No. (r)`},
 		{"a webhook of others may come first", server(LayerWebhook, Deny, "x.example.com"), allowed, `
 rbac allow server
 schema not reached server

@@ -40,6 +40,10 @@ func causes(s metav1.Status, finish func(*Row)) []Row {
 // fieldError leaves the layer open where no rule is named.
 func fieldError(c metav1.StatusCause) Row {
 	row := Row{Verdict: Deny, Field: fieldOf(c.Field), Message: detail(c.Message), Source: FromServer}
+	if i := strings.Index(row.Message, strictDecoding); i >= 0 { // of a patch: the whole object stands before it
+		row.Field, row.Message = "", row.Message[i:]
+		return row
+	}
 	if failure, rule, failed := ruleFailure(row.Message); failed {
 		row.Layer, row.Verdict, row.Message, row.Rule = LayerCRD, Error, failure, ruleOf(rule)
 		return row
@@ -131,9 +135,11 @@ func readOther(s metav1.Status) []Row {
 	return nil
 }
 
+const strictDecoding = "strict decoding error: "
+
 // badRequest cuts what comes before the decoder's own words.
 func badRequest(message string) string {
-	if i := strings.Index(message, "strict decoding error: "); i >= 0 {
+	if i := strings.Index(message, strictDecoding); i >= 0 {
 		return message[i:]
 	}
 	return message

@@ -64,6 +64,8 @@ func TestClassify(t *testing.T) {
 			[]Row{{Layer: LayerSchema, Verdict: Deny, Message: "the thing is invalid"}}},
 		{"schema: unknown field", status(400, metav1.StatusReasonBadRequest, `Etcd in version "v1alpha1" cannot be handled as a Etcd: strict decoding error: unknown field "spec.size"`),
 			[]Row{{Layer: LayerSchema, Verdict: Deny, Message: `strict decoding error: unknown field "spec.size"`}}},
+		{"schema: unknown field of a patch", invalid(` "" is invalid: patch`, cause("FieldValueInvalid", "patch", `Invalid value: "{\"apiVersion\":\"quorate.dev/v1alpha1\"}": strict decoding error: unknown field "spec.size"`)),
+			[]Row{{Layer: LayerSchema, Verdict: Deny, Message: `strict decoding error: unknown field "spec.size"`}}},
 		{"policy", status(422, metav1.StatusReasonInvalid, policy+said),
 			[]Row{{Layer: LayerVAP, Verdict: Deny, By: "quorate-etcds", Rule: "scale-out-blocked", Message: said}}},
 		{"policy, forbidden", status(403, metav1.StatusReasonForbidden, policy+said),
