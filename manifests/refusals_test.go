@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 )
 
@@ -39,7 +40,7 @@ func TestSchemaRefusals(t *testing.T) {
 	} {
 		t.Run(c.sample+" "+c.field+" "+c.value, func(t *testing.T) {
 			obj := map[string]any{}
-			if err := yaml.Unmarshal(read(t, c.sample), &obj); err != nil {
+			if err := utilyaml.Unmarshal(read(t, c.sample), &obj); err != nil {
 				t.Fatal(err)
 			}
 			change(t, obj, c.field, c.value)
@@ -61,7 +62,7 @@ func change(t *testing.T, obj map[string]any, path, value string) {
 		return
 	}
 	var v any
-	if err := yaml.Unmarshal([]byte(value), &v); err != nil {
+	if err := utilyaml.Unmarshal([]byte(value), &v); err != nil {
 		t.Fatal(err)
 	}
 	if f, ok := v.(float64); ok {
