@@ -19,7 +19,7 @@ func (w Want) Problems(r cluster.Result) []string {
 	if refused := r.Code != 0; refused != w.Refused {
 		problems = append(problems, fmt.Sprintf("kubectl ended with exit code %d", r.Code))
 	}
-	if got, want := rulesIn(answer), slices.Sorted(slices.Values(w.Rules)); !slices.Equal(got, want) {
+	if got, want := RulesIn(answer), slices.Sorted(slices.Values(w.Rules)); !slices.Equal(got, want) {
 		problems = append(problems, fmt.Sprintf("the answer names the rules %v, not %v", got, want))
 	}
 	for _, says := range w.Says {
@@ -34,8 +34,8 @@ func (w Want) Problems(r cluster.Result) []string {
 	return problems
 }
 
-// rulesIn answers the rules that a text names, sorted, each once.
-func rulesIn(text string) []string {
+// RulesIn answers the rules that a text names, sorted, each once.
+func RulesIn(text string) []string {
 	var ids []string
 	for _, found := range ruleMark.FindAllStringSubmatch(text, -1) {
 		ids = append(ids, found[1])

@@ -56,10 +56,10 @@ func (p *Player) tell(what func(Teller)) {
 // Step plays one step and answers what is wrong with its answer.
 func (p *Player) Step(ctx context.Context, s Step) ([]string, error) {
 	for _, action := range s.Before {
+		p.tell(func(t Teller) { t.Happens(action) })
 		if err := action.Do(ctx, p.Stage); err != nil {
 			return nil, fmt.Errorf("%s: %w", action, err)
 		}
-		p.tell(func(t Teller) { t.Happens(action) })
 	}
 	p.tell(func(t Teller) { t.Types(s) })
 	answer, err := p.answer(ctx, s)

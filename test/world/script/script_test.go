@@ -120,7 +120,7 @@ Why.
 
 alice$ kubectl scale etcd/main
 done
-✓ allowed
+✓ good: allowed
 
 admin$ kubectl apply -f - <<'EOF'
 a: b

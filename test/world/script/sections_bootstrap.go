@@ -23,9 +23,9 @@ const (
 )
 
 var (
-	joiningSource = busy(v1alpha1.ScaleOut, 0, 3).bootstrapped(false).joined("source-0", "source-1", "source-2")
-	sharing       = idle(3).bootstrapped(true).joined("source-0", "source-1", "source-2")
-	leavingSource = busy(v1alpha1.RemoveBootstrapMembers, 3, 3).bootstrapped(true).joined("source-0", "source-1", "source-2")
+	joiningSource = Busy(v1alpha1.ScaleOut, 0, 3).Bootstrapped(false).Joined("source-0", "source-1", "source-2")
+	sharing       = Idle(3).Bootstrapped(true).Joined("source-0", "source-1", "source-2")
+	leavingSource = Busy(v1alpha1.RemoveBootstrapMembers, 3, 3).Bootstrapped(true).Joined("source-0", "source-1", "source-2")
 )
 
 var bootstrap = Section{

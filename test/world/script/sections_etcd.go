@@ -40,10 +40,10 @@ var leaving = Section{
 	Title: "Members are leaving",
 	Line:  "While the controller removes members, none may be added: the two would fight over the same quorum.",
 	Steps: []Step{
-		{Name: "scale in", Before: []Action{idle(5).records("etcd/main", "5 members, no operation")}, Command: "kubectl scale etcd/main --replicas=3", Want: allowed("scaled")},
+		{Name: "scale in", Before: []Action{Idle(5).records("etcd/main", "5 members, no operation")}, Command: "kubectl scale etcd/main --replicas=3", Want: allowed("scaled")},
 		{
 			Name:    "scale out by kubectl scale",
-			Before:  []Action{busy(v1alpha1.ScaleIn, 5, 3).records("etcd/main", "ScaleOperationInProgress is True, ScalingIn from 5 to 3")},
+			Before:  []Action{Busy(v1alpha1.ScaleIn, 5, 3).records("etcd/main", "ScaleOperationInProgress is True, ScalingIn from 5 to 3")},
 			Command: "kubectl scale etcd/main --replicas=5",
 			Want:    refused("scale-out-blocked", "Scaling out from 3 to 5 replicas is refused", "ScalingIn is in progress", waitForEnd),
 		},
@@ -69,17 +69,17 @@ var joining = Section{
 	Title: "Members are joining",
 	Line:  "The other way round likewise, with one exit: a scale-out that is stuck may be given up.",
 	Steps: []Step{
-		{Name: "scale out", Before: []Action{idle(3).records("etcd/main", "3 members, no operation")}, Command: "kubectl scale etcd/main --replicas=5", Want: allowed("scaled")},
+		{Name: "scale out", Before: []Action{Idle(3).records("etcd/main", "3 members, no operation")}, Command: "kubectl scale etcd/main --replicas=5", Want: allowed("scaled")},
 		{
 			Name:    "scale in during scale-out",
-			Before:  []Action{busy(v1alpha1.ScaleOut, 3, 5).records("etcd/main", "ScaleOperationInProgress is True, ScalingOut from 3 to 5")},
+			Before:  []Action{Busy(v1alpha1.ScaleOut, 3, 5).records("etcd/main", "ScaleOperationInProgress is True, ScalingOut from 3 to 5")},
 			Command: "kubectl scale etcd/main --replicas=3",
 			Want:    refused("scale-in-blocked", "Scaling in from 5 to 3 replicas is refused", "ScalingOut is in progress", waitForEnd, giveUpStuck),
 		},
 		{
 			Name: "a stalled scale-out does not stop halfway",
-			Before: []Action{busy(v1alpha1.ScaleOut, 3, 5).
-				with(v1alpha1.ConditionStalled, metav1.ConditionTrue, "PodUnschedulable").
+			Before: []Action{Busy(v1alpha1.ScaleOut, 3, 5).
+				With(v1alpha1.ConditionStalled, metav1.ConditionTrue, "PodUnschedulable").
 				records("etcd/main", "Stalled is True besides")},
 			Command: "kubectl scale etcd/main --replicas=4",
 			Want:    refused("scale-in-blocked", "from 5 to 4 replicas", "ScalingOut is in progress", giveUpStuck),
@@ -94,11 +94,11 @@ var hibernation = Section{
 	Steps: []Step{
 		{
 			Name:    "to 0 in the middle of an operation",
-			Before:  []Action{busy(v1alpha1.ScaleIn, 5, 3).records("etcd/main", "ScaleOperationInProgress is True, ScalingIn from 5 to 3")},
+			Before:  []Action{Busy(v1alpha1.ScaleIn, 5, 3).records("etcd/main", "ScaleOperationInProgress is True, ScalingIn from 5 to 3")},
 			Command: "kubectl scale etcd/main --replicas=0 --dry-run=server", Want: allowed("scaled"),
 		},
 		{
-			Name: "3 to 0", Before: []Action{idle(3).records("etcd/main", "3 members, no operation")},
+			Name: "3 to 0", Before: []Action{Idle(3).records("etcd/main", "3 members, no operation")},
 			Command: "kubectl scale etcd/main --replicas=0", Want: allowed("scaled"),
 		},
 		{

@@ -7,7 +7,7 @@ import (
 
 const pretend = `kubectl patch etcd/main --subresource=status --type=merge -p '{"status":{"conditions":[]}}'`
 
-var mainLeaving = busy(v1alpha1.ScaleIn, 5, 3).records("etcd/main", "ScaleOperationInProgress is True, ScalingIn from 5 to 3")
+var mainLeaving = Busy(v1alpha1.ScaleIn, 5, 3).records("etcd/main", "ScaleOperationInProgress is True, ScalingIn from 5 to 3")
 
 var status = Section{
 	Title: "Who writes the status",
@@ -37,7 +37,7 @@ const (
 
 var layers = Section{
 	Title: "Three layers, one verdict",
-	Line:  "The same rule stands in the CRD, in the webhook and in a policy. Each refuses by itself, in the same words.",
+	Line:  "The same rule stands in the CRD, in the webhook and in a policy. Each refuses by itself, in the same words; kubectl prints the first two alike.",
 	Steps: []Step{
 		{Name: "no layer at all", Before: []Action{mainLeaving, Enforces{}}, Command: toFive + " --dry-run=server", Want: allowed("patched")},
 		{Name: "the CRD alone", Before: []Action{Enforces{cel.LayerCRD}}, Command: toFive, Want: refused("scale-out-blocked", invalidText, waitForEnd)},

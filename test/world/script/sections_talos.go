@@ -33,7 +33,7 @@ var controlPlane = Section{
 		{Name: "a control plane of 5", Command: "kubectl apply -f -", Input: factory(5), Want: allowed("created")},
 		{
 			Name: "from 5 to 1", Command: setCount(1),
-			Want: refused("count-one-step-down", "from 5 to 1 at once", "Lower it to 3, remove two machines, then lower it to 1"),
+			Want: refused("count-one-step-down", "from 5 to 1 at once", "Go from 5 to 3, delete two machines, then go to 1"),
 		},
 	},
 }

@@ -12,30 +12,34 @@ import (
 // began is when everything in the script happened.
 var began = metav1.NewTime(time.Date(2030, time.January, 2, 15, 4, 5, 0, time.UTC))
 
-// state is an Etcd's status under construction.
-type state v1alpha1.EtcdStatus
+// State is an Etcd's status under construction.
+type State v1alpha1.EtcdStatus
 
-// idle is the status of an Etcd of this size at rest.
-func idle(size int32) state {
-	return state{Replicas: size, ClusterID: "c1a0f3", HibernatedReplicas: &size}.
-		with(v1alpha1.ConditionScaleOperationInProgress, metav1.ConditionFalse, v1alpha1.ReasonNoScaleOperation)
+// Idle is the status of an Etcd of this size at rest.
+func Idle(size int32) State {
+	return State{Replicas: size, ClusterID: "c1a0f3", HibernatedReplicas: &size}.
+		With(v1alpha1.ConditionScaleOperationInProgress, metav1.ConditionFalse, v1alpha1.ReasonNoScaleOperation)
 }
 
-// busy is the status of an Etcd that is on its way from one size to another.
-func busy(operation v1alpha1.ScaleOperationType, from, to int32) state {
-	s := state{Replicas: from, ClusterID: "c1a0f3", HibernatedReplicas: &from}
+// Busy is the status of an Etcd that is on its way from one size to another.
+func Busy(operation v1alpha1.ScaleOperationType, from, to int32) State {
+	s := State{Replicas: from, ClusterID: "c1a0f3"}
+	if from > 0 {
+		s.HibernatedReplicas = &from
+	}
 	s.ScaleOperation = &v1alpha1.ScaleOperation{Type: operation, Generation: 1, From: from, To: to, StartedAt: began}
-	return s.with(v1alpha1.ConditionScaleOperationInProgress, metav1.ConditionTrue, string(operation))
+	return s.With(v1alpha1.ConditionScaleOperationInProgress, metav1.ConditionTrue, string(operation))
 }
 
-func (s state) with(condition string, value metav1.ConditionStatus, reason string) state {
+// With adds a condition.
+func (s State) With(condition string, value metav1.ConditionStatus, reason string) State {
 	s.Conditions = append(s.Conditions[:len(s.Conditions):len(s.Conditions)],
 		metav1.Condition{Type: condition, Status: value, Reason: reason, LastTransitionTime: began})
 	return s
 }
 
-// joined adds source members that share the cluster.
-func (s state) joined(names ...string) state {
+// Joined adds source members that share the cluster.
+func (s State) Joined(names ...string) State {
 	for _, name := range names {
 		s.BootstrapWithExistingClusterMembers = append(s.BootstrapWithExistingClusterMembers, v1alpha1.BootstrapMember{
 			Name: name, PeerURLs: []v1alpha1.URL{v1alpha1.URL("https://" + name + ".old.example.com:2380")},
@@ -44,16 +48,16 @@ func (s state) joined(names ...string) state {
 	return s
 }
 
-// bootstrapped says whether every member has joined the source's cluster.
-func (s state) bootstrapped(done bool) state {
+// Bootstrapped says whether every member has joined the source's cluster.
+func (s State) Bootstrapped(done bool) State {
 	if done {
-		return s.with(v1alpha1.ConditionBootstrappedWithExistingCluster, metav1.ConditionTrue, "AllMembersJoined")
+		return s.With(v1alpha1.ConditionBootstrappedWithExistingCluster, metav1.ConditionTrue, "AllMembersJoined")
 	}
-	return s.with(v1alpha1.ConditionBootstrappedWithExistingCluster, metav1.ConditionFalse, "Joining")
+	return s.With(v1alpha1.ConditionBootstrappedWithExistingCluster, metav1.ConditionFalse, "Joining")
 }
 
 // records is the status as the controller writes it.
-func (s state) records(object, what string) Records {
+func (s State) records(object, what string) Records {
 	return Records{Object: object, What: what, Status: v1alpha1.EtcdStatus(s)}
 }
 

@@ -3,7 +3,9 @@ package script
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
+	"time"
 
 	"github.com/quorate/quorate/test/cluster"
 )
@@ -34,6 +36,13 @@ func (t *Transcript) paint(colour, text string) string {
 // line writes one; how writing to a terminal fails is nobody's business.
 func (t *Transcript) line(text string) { _, _ = fmt.Fprintln(t.To, text) }
 
+// Colourful reports whether a stream wants colours: it is a terminal, and
+// NO_COLOR is not set (https://no-color.org).
+func Colourful(stream *os.File) bool {
+	info, err := stream.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("NO_COLOR") == ""
+}
+
 // Section begins a group of steps.
 func (t *Transcript) Section(number int, s Section) {
 	t.line("\n" + t.paint(bold, fmt.Sprintf("%d. %s", number, s.Title)))
@@ -61,11 +70,21 @@ func (t *Transcript) Answers(s Step, r cluster.Result, problems []string) {
 		t.line(answer)
 	}
 	if len(problems) == 0 {
-		t.line(t.paint(green, "✓ "+s.Want.String()))
+		t.line(t.paint(green, "✓ "+s.Name+": "+s.Want.String()))
 		return
 	}
 	t.line(t.paint(red, "✗ "+s.Name+": expected: "+s.Want.String()))
 	for _, problem := range problems {
 		t.line(t.paint(red, "  "+problem))
 	}
+}
+
+// End sums up: how many steps, and how long they and the start before them took.
+func (t *Transcript) End(r Result, played, start time.Duration) {
+	verdict, colour := "all as expected", green
+	if r.Wrong > 0 {
+		verdict, colour = fmt.Sprintf("%d not as expected", r.Wrong), red
+	}
+	t.line("\n" + t.paint(colour, fmt.Sprintf("%d steps, %s, in %.0f s", r.Steps, verdict, played.Seconds())) +
+		fmt.Sprintf(" (and %.0f s to start everything)", start.Seconds()))
 }
