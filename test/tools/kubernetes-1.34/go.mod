@@ -2,7 +2,7 @@ module github.com/quorate/quorate/test/tools/kubernetes-1.34
 
 go 1.26
 
-require k8s.io/kubernetes v1.34.4
+require k8s.io/kubernetes v1.34.4 // indirect
 
 require (
 	cel.dev/expr v0.24.0 // indirect
