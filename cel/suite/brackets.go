@@ -1,9 +1,17 @@
 package suite
 
-// matchBrackets pairs the brackets of an expression that stand outside strings
-// and comments.
-func matchBrackets(source []rune) map[int]int {
-	match := map[int]int{}
+import "unicode"
+
+// layout is what of an expression's text the parser does not keep.
+type layout struct {
+	// match pairs the brackets that stand outside strings and comments.
+	match map[int]int
+	// blank marks white space and comments.
+	blank []bool
+}
+
+func layoutOf(source []rune) layout {
+	l := layout{match: map[int]int{}, blank: make([]bool, len(source))}
 	var open []int
 	for at := 0; at < len(source); {
 		switch r := source[at]; {
@@ -11,18 +19,39 @@ func matchBrackets(source []rune) map[int]int {
 			at = skipString(source, at)
 			continue
 		case r == '/' && at+1 < len(source) && source[at+1] == '/':
-			at = skipLine(source, at)
+			end := skipLine(source, at)
+			for ; at < end; at++ {
+				l.blank[at] = true
+			}
 			continue
+		case unicode.IsSpace(r):
+			l.blank[at] = true
 		case r == '(' || r == '[' || r == '{':
 			open = append(open, at)
 		case (r == ')' || r == ']' || r == '}') && len(open) > 0:
 			last := open[len(open)-1]
 			open = open[:len(open)-1]
-			match[at], match[last] = last, at
+			l.match[at], l.match[last] = last, at
 		}
 		at++
 	}
-	return match
+	return l
+}
+
+// left gives the offset of the first part of the text before at, or -1.
+func (l layout) left(at int) int {
+	for at--; at >= 0 && l.blank[at]; {
+		at--
+	}
+	return at
+}
+
+// right gives the offset of the first part of the text from at on.
+func (l layout) right(at int) int {
+	for at < len(l.blank) && l.blank[at] {
+		at++
+	}
+	return at
 }
 
 // skipString gives the offset after a string; escapes count unless it is raw.

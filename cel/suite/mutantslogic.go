@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
@@ -50,41 +49,23 @@ func (n *node) tokens() []int {
 }
 
 // droppable gives the stretch that takes an operand out of a chain: with the
-// operator before it, or with the one after it where a bracket opens between.
+// operator before it, or else, where a bracket opens between, with the one after.
 func (t *tree) droppable(operand *node, tokens []int, width int) (start, end int) {
 	start, end = t.widened(operand)
-	before, after := -1, -1
-	for _, token := range tokens {
-		if token < start {
-			before = token
-		} else if after < 0 {
-			after = token
-		}
-	}
-	if before >= 0 && !strings.ContainsRune(string(t.source[before:start]), '(') {
+	if before := t.left(start) + 1 - width; slices.Contains(tokens, before) {
 		for before > 0 && t.source[before-1] == ' ' {
 			before--
 		}
 		return before, end
 	}
-	end = after + width
-	for end < len(t.source) && unicode.IsSpace(t.source[end]) {
-		end++
-	}
-	return start, end
+	return start, t.right(t.right(end) + width)
 }
 
 // widened is a part's extent with the parentheses that stand around it alone.
 func (t *tree) widened(n *node) (start, end int) {
 	start, end = n.start, n.end
 	for {
-		left, right := start-1, end
-		for left >= 0 && unicode.IsSpace(t.source[left]) {
-			left--
-		}
-		for right < len(t.source) && unicode.IsSpace(t.source[right]) {
-			right++
-		}
+		left, right := t.left(start), t.right(end)
 		if left < 0 || right >= len(t.source) || t.source[left] != '(' || t.source[right] != ')' {
 			return start, end
 		}

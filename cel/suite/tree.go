@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
@@ -25,6 +26,7 @@ type node struct {
 // tree is a parsed expression with the extent of each part. Offsets count
 // runes.
 type tree struct {
+	layout
 	source []rune
 	root   *node
 }
@@ -32,8 +34,13 @@ type tree struct {
 // ErrExpression says that an expression cannot be parsed.
 var ErrExpression = errors.New("the expression cannot be parsed")
 
+// macroless reads macros as the calls they look like.
+var macroless = sync.OnceValues(func() (*parser.Parser, error) {
+	return parser.NewParser(parser.EnableOptionalSyntax(true), parser.EnableIdentEscapeSyntax(true), parser.Macros())
+})
+
 func parseTree(expression string) (*tree, error) {
-	p, err := parser.NewParser(parser.EnableOptionalSyntax(true), parser.EnableIdentEscapeSyntax(true), parser.Macros())
+	p, err := macroless()
 	if err != nil {
 		return nil, fmt.Errorf("make parser: %w", err)
 	}
@@ -41,9 +48,9 @@ func parseTree(expression string) (*tree, error) {
 	if len(issues.GetErrors()) > 0 {
 		return nil, fmt.Errorf("%w: %s", ErrExpression, issues.ToDisplayString())
 	}
-	b := treeBuilder{source: []rune(expression), info: parsed.SourceInfo()}
-	b.match = matchBrackets(b.source)
-	return &tree{source: b.source, root: b.build(parsed.Expr(), nil)}, nil
+	source := []rune(expression)
+	b := treeBuilder{layout: layoutOf(source), source: source, info: parsed.SourceInfo()}
+	return &tree{layout: b.layout, source: source, root: b.build(parsed.Expr(), nil)}, nil
 }
 
 // text gives a part as it is written, white space shortened.

@@ -9,9 +9,9 @@ import (
 )
 
 type treeBuilder struct {
+	layout
 	source []rune
 	info   *ast.SourceInfo
-	match  map[int]int // each bracket to its partner
 }
 
 func (b treeBuilder) build(e ast.Expr, parent *node) *node {
