@@ -96,9 +96,9 @@ func orderOf(c *Catalogue) map[string]int {
 }
 
 func (l *crdLayer) Judge(ctx context.Context, r *Request) Verdict {
-	apiVersion, _ := r.Object["apiVersion"].(string)
+	apiVersion, _ := r.Object["apiVersion"].(string) // a deletion has no object
 	schema, ok := l.schemas[r.Resource][apiVersion]
-	if !ok || schema.validator == nil || r.Operation == Delete {
+	if !ok || schema.validator == nil {
 		return VerdictOf(nil)
 	}
 	var old any

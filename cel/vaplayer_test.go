@@ -46,16 +46,20 @@ func TestVAPLayerMatchesOperationAndSubresource(t *testing.T) {
 		}
 		wantFindings(t, c.name, layer.Judge(context.Background(), r), want)
 	}
+	updates := vapOf(t, gate(widgetRule("on-update", "", "false"), Update))
+	for name, r := range map[string]*Request{"creation": widgetRequest(t, "", "spec: {size: 1}"), "deletion": widgetRequest(t, "spec: {size: 1}", "")} {
+		wantFindings(t, name, updates.Judge(context.Background(), r), nil)
+	}
 	other := widgetRequest(t, "", "spec: {size: 1}")
 	other.Resource = "gadgets"
 	wantFindings(t, "another resource", layer.Judge(context.Background(), other), nil)
 }
 
 func TestVAPLayerLeavesTheControllerOut(t *testing.T) {
-	exempt := gate(widgetRule("exempt", "", "false"), Update)
+	exempt := gate(widgetRule("an-exempt", "", "false"), Update) // first in the catalogue, last among policies
 	exempt.Binds = BindsAllButController
 	layer := vapOf(t, exempt, gate(widgetRule("bound", "", "false"), Update))
-	for user, ids := range map[string][]string{widgetController: {"bound"}, widgetController + "x": {"bound", "exempt"}} {
+	for user, ids := range map[string][]string{widgetController: {"bound"}, widgetController + "x": {"an-exempt", "bound"}} {
 		r := widgetRequest(t, "spec: {size: 1}", "spec: {size: 2}")
 		r.User = authenticationv1.UserInfo{Username: user}
 		var want []Finding
