@@ -174,7 +174,7 @@ func explainRequest(ctx context.Context, dir, id string, c *suite.Case) (*suite.
 		}
 		return loaded.Explain(ctx, id, c)
 	}
-	crds, err := suite.ReadCRDs(manifests.CRDs, "crd", []string{"*.yaml"})
+	crds, err := manifests.LoadCRDs()
 	if err != nil {
 		return nil, err
 	}
