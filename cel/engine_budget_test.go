@@ -73,6 +73,16 @@ func TestBudgetsEndWhereTheAPIServerEnds(t *testing.T) {
 	}
 }
 
+// A budget that is spent to the last unit stops even a rule that costs nothing.
+func TestNoBudgetNoVerdict(t *testing.T) {
+	e := newEngine(t, widgetRules(), partRules(t, apiextensionsv1.ValidationRule{Rule: "true", Message: "free"}))
+	j := &crdJudge{ctx: context.Background()}
+	w := &crdWalk{tree: e.resources["widgets"].trees["v1"], new: parts(2), visitor: j}
+	w.run()
+	wantVerdict(t, VerdictOf(j.findings), VerdictOf([]Finding{
+		{Rule: EngineRule, Outcome: RuleError, Message: outOfBudget, Field: "spec.parts[0]"}}))
+}
+
 func TestRatchetedMessagesThatFailAreWarnings(t *testing.T) {
 	crd := partRules(t, apiextensionsv1.ValidationRule{Rule: "self.size < 0", Message: "m", MessageExpression: costing(1_100_000, "self.name") + " ? 'long' : 'short'"})
 	e, stock := tellApart(newEngine(t, widgetRules(), crd)), newStock(t, crd)

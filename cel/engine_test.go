@@ -16,7 +16,8 @@ func engineFailure(message string) Verdict {
 }
 
 func TestEngineRefusesWhatItCannotJudge(t *testing.T) {
-	e := widgetEngine(t, widgetRule("grows", "spec", "self.size >= oldSelf.size"))
+	e := widgetEngine(t, widgetRule("grows", "spec", "self.size >= oldSelf.size"), widgetRule("odd", "", "self.spec.size % 2 == 1"))
+	larger := newWidget(t, "spec: {size: 9}")
 	widget := newWidget(t, "spec: {size: 1}")
 	older := newWidget(t, "spec: {size: 1}")
 	older["apiVersion"] = "example.com/v0"
@@ -28,6 +29,7 @@ func TestEngineRefusesWhatItCannotJudge(t *testing.T) {
 	}{
 		"a resource without rules":       {Request{Resource: "gadgets"}, VerdictOf(nil)},
 		"a delete without rules for it":  {Request{Resource: "widgets", Operation: Delete, OldObject: widget}, VerdictOf(nil)},
+		"a create beside an old object":  {Request{Resource: "widgets", Operation: Create, Object: widget, OldObject: larger}, VerdictOf(nil)},
 		"a create":                       {Request{Resource: "widgets", Operation: Create, Object: widget}, VerdictOf(nil)},
 		"no version is the stored one":   {Request{Resource: "widgets", Operation: Create, Object: map[string]any{"spec": map[string]any{"size": int64(13)}}}, VerdictOf([]Finding{{Rule: "crd", Outcome: Deny, Message: "thirteen is not ours to allow", Reason: "FieldValueInvalid"}})},
 		"a create without object":        {Request{Resource: "widgets", Operation: Create}, engineFailure("the request cannot be judged: CREATE without object")},
@@ -104,6 +106,22 @@ func TestFindingsComeInCatalogueOrder(t *testing.T) {
 		got = append(got, f.Rule)
 	}
 	wantText(t, strings.Join(got, " "), "a b c d crd")
+}
+
+// Two maps give their keys in no order; findings come in the keys'.
+func TestFindingsOfAMapComeInTheOrderOfItsKeys(t *testing.T) {
+	crd := newWidgetCRD(t)
+	notes := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["notes"]
+	notes.AdditionalProperties.Schema.XValidations = []apiextensionsv1.ValidationRule{{Rule: "self == ''", Message: "has text"}}
+	e := newEngine(t, widgetRules(), crd)
+	for range 20 {
+		v := e.Judge(context.Background(), widgetRequest(t, "", "spec: {notes: {c: x, a: x, d: x, b: x}}"))
+		var got []string
+		for _, f := range v.Findings {
+			got = append(got, f.Field)
+		}
+		wantText(t, strings.Join(got, " "), "spec.notes[a] spec.notes[b] spec.notes[c] spec.notes[d]")
+	}
 }
 
 // A rule of the CRD alone is the API server's; the webhook does not judge it.
@@ -183,6 +201,11 @@ func TestNewRefuses(t *testing.T) {
 	noSchema := newWidgetCRD(t)
 	noSchema.Spec.Versions[0].Schema = nil
 	live := map[string]LiveRead{"peers": {Resource: "widgets"}}
+	elsewhere := func(path string) *Rule {
+		r := widgetRule("r", path, "true")
+		r.FieldPath = ""
+		return r
+	}
 	for name, tc := range map[string]struct {
 		rule *Rule
 		crds []*apiextensionsv1.CustomResourceDefinition
@@ -190,7 +213,7 @@ func TestNewRefuses(t *testing.T) {
 	}{
 		"a rule that is not in the CRD": {good, crds(newWidgetCRD(t)), `version v1 of CRD widgets.example.com: rule r at "spec": ` + ErrNotGenerated.Error()},
 		"a rule that differs":           {good, injected(widgetRule("r", "spec", "self.size > 1")), `version v1 of CRD widgets.example.com: rule r at "spec": ` + ErrNotGenerated.Error()},
-		"a rule at another place":       {good, injected(widgetRule("r", "", "self.spec.size > 0")), `version v1 of CRD widgets.example.com: rule r at "spec": ` + ErrNotGenerated.Error()},
+		"a rule at another place":       {elsewhere("spec"), injected(elsewhere("status")), `version v1 of CRD widgets.example.com: rule r at "spec": ` + ErrNotGenerated.Error()},
 		"a resource without CRD":        {gadget, injected(), `compile rule r: no such CustomResourceDefinition: gadgets.example.com`},
 		"a typo":                        {widgetRule("r", "spec", "self.sise > 0"), injected(widgetRule("r", "spec", "self.sise > 0")), "version v1 of CRD widgets.example.com: compile rule r at \"spec\": compilation failed: ERROR: <input>:1:5: undefined field 'sise'\n | self.sise > 0\n | ....^"},
 		"a CRD without schema":          {good, crds(noSchema), "version v1 of CRD widgets.example.com: read schema: no such schema node"},
