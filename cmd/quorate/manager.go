@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 
+	"github.com/quorate/quorate/certs"
 	"github.com/quorate/quorate/internal/manager"
 )
 
@@ -56,8 +57,15 @@ func managerFlags(flags *pflag.FlagSet, o *manager.Options) {
 	flags.StringSliceVar(&o.DNSNames, "dns-names", nil, "further DNS names of the serving certificate")
 	flags.IPSliceVar(&o.IPs, "ip-addresses", []net.IP{}, "IP addresses of the serving certificate")
 	flags.DurationVar(&o.DrainDelay, "drain-delay", o.DrainDelay, "how long to serve on after the order to stop")
-	flags.DurationVar(&o.Certificates.Grace, "certificate-grace", o.Certificates.Grace, "how long a new authority is trusted before a leaf of it is served")
-	flags.DurationVar(&o.Certificates.Poll, "certificate-poll", o.Certificates.Poll, "how often the authority and the webhook configuration are read")
+	certificateFlags(flags, &o.Certificates)
+}
+
+func certificateFlags(flags *pflag.FlagSet, p *certs.Policy) {
+	flags.DurationVar(&p.CALifetime, "certificate-ca-lifetime", p.CALifetime, "how long an authority is valid; it is replaced after two thirds of it")
+	flags.DurationVar(&p.LeafLifetime, "certificate-leaf-lifetime", p.LeafLifetime, "how long a serving certificate is valid; it is renewed after two thirds of it")
+	flags.DurationVar(&p.Skew, "certificate-skew", p.Skew, "how far clocks may differ, at least twice the time limit of a call (10s)")
+	flags.DurationVar(&p.Grace, "certificate-grace", p.Grace, "how long a new authority is trusted before a leaf of it is served")
+	flags.DurationVar(&p.Poll, "certificate-poll", p.Poll, "how often the authority and the webhook configuration are read")
 }
 
 func fromEnv(name, otherwise string) string {

@@ -7,7 +7,6 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -42,6 +41,14 @@ type replica struct {
 	scrape *endpoint
 }
 
+// outside is what a replica uses of the world.
+type outside struct {
+	client     kubernetes.Interface
+	extensions apiextensionsclient.Interface
+	registry   *prometheus.Registry
+	clock      clock.Clock
+}
+
 func newReplica(o Options) (*replica, error) {
 	client, err := kubernetes.NewForConfig(o.Config)
 	if err != nil {
@@ -53,11 +60,16 @@ func newReplica(o Options) (*replica, error) {
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	metrics, err := webhooks.NewMetrics(registry)
+	return assemble(o, outside{client, extensions, registry, clock.RealClock{}})
+}
+
+// assemble puts the parts together; nothing runs yet.
+func assemble(o Options, out outside) (*replica, error) {
+	metrics, err := webhooks.NewMetrics(out.registry)
 	if err != nil {
 		return nil, err
 	}
-	keeper, err := newKeeper(o, client, metrics)
+	keeper, err := newKeeper(o, out, metrics)
 	if err != nil {
 		return nil, err
 	}
@@ -65,36 +77,36 @@ func newReplica(o Options) (*replica, error) {
 	if err != nil {
 		return nil, err
 	}
-	server, err := newServer(o, keeper, g)
+	server, err := newServer(o, out, keeper, g)
 	if err != nil {
 		return nil, err
 	}
-	drift, err := newDriftWatch(o, client, extensions, metrics)
+	drift, err := newDriftWatch(o, out.client, out.extensions, metrics)
 	if err != nil {
 		return nil, err
 	}
 	return &replica{
 		keeper: keeper, server: server, drift: drift,
 		health: healthEndpoint(o.HealthAddress, server.Ready),
-		scrape: metricsEndpoint(o.MetricsAddress, registry),
+		scrape: metricsEndpoint(o.MetricsAddress, out.registry),
 	}, nil
 }
 
-func newKeeper(o Options, client kubernetes.Interface, metrics *webhooks.Metrics) (*certs.Keeper, error) {
+func newKeeper(o Options, out outside, metrics *webhooks.Metrics) (*certs.Keeper, error) {
 	return certs.New(certs.Options{
-		Secrets:           client.CoreV1().Secrets(o.Namespace),
-		Configurations:    client.AdmissionregistrationV1().ValidatingWebhookConfigurations(),
+		Secrets:           out.client.CoreV1().Secrets(o.Namespace),
+		Configurations:    out.client.AdmissionregistrationV1().ValidatingWebhookConfigurations(),
 		SecretName:        o.Secret,
 		ConfigurationName: o.Configuration,
 		Names:             o.names(),
 		Policy:            o.Certificates,
-		Clock:             clock.RealClock{},
+		Clock:             out.clock,
 		Log:               o.Log.WithName("certs"),
-		OnExpiry:          func(name string, at time.Time) { metrics.SetCertificateExpiry(name, at) },
+		OnExpiry:          metrics.SetCertificateExpiry,
 	})
 }
 
-func newServer(o Options, keeper *certs.Keeper, g *webhooks.Gate) (*webhooks.Server, error) {
+func newServer(o Options, out outside, keeper *certs.Keeper, g *webhooks.Gate) (*webhooks.Server, error) {
 	return webhooks.NewServer(webhooks.ServerOptions{
 		Address:    o.WebhookAddress,
 		Gate:       g,
@@ -102,6 +114,7 @@ func newServer(o Options, keeper *certs.Keeper, g *webhooks.Gate) (*webhooks.Ser
 		ServerName: o.names().DNS[0],
 		Roots:      keeper.Roots,
 		DrainDelay: o.DrainDelay,
+		Clock:      out.clock,
 		Log:        o.Log.WithName("webhook"),
 	})
 }
