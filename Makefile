@@ -28,7 +28,7 @@ export CGO_ENABLED := 0
 export GOFLAGS := $(GOFLAGS) -trimpath -buildvcs=false
 
 TOOLS     := go -C test/tools/build run .
-MODULES   := . test test/tools/build
+MODULES   := . test test/bench test/tools/build
 ALL_GO    := git ls-files -co --exclude-standard '*.go'
 GENERATED := api/v1alpha1/zz_generated.deepcopy.go manifests/crd manifests/policy
 
@@ -105,8 +105,8 @@ test-race: ## The product's own module under the race detector (needs a C compil
 	CGO_ENABLED=1 go test -race ./...
 
 .PHONY: bench
-bench: tools ## Measure against what others offer; writes bin/bench.json (ONLY=regexp runs a part)
-	cd test && ONLY='$(ONLY)' go run ./bench
+bench: ## Measure against what others offer; writes bin/bench.json (ONLY=regexp runs a part)
+	cd test/bench && ONLY='$(ONLY)' go run .
 
 ##@ To hold it to its word
 
