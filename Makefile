@@ -64,12 +64,17 @@ generate: ## Deep copies, CRDs and ValidatingAdmissionPolicies, from the Go type
 ##@ To test it
 
 .PHONY: test
-test: test-unit test-tools test-policy test-fuzz test-e2e ## Every test
+test: test-unit test-parity test-tools test-policy test-fuzz test-e2e ## Every test
 
 .PHONY: test-unit
 test-unit: ## The product's own module, without a cluster
 	@echo '== unit: every package of the product'
-	go test ./...
+	go test $$(go list ./... | grep -v /cel/parity)
+
+.PHONY: test-parity
+test-parity: ## 200,000 generated pairs of objects, judged alike by CRD rules, webhook and policies
+	@echo '== parity: CRD rules, webhook and policies over 200,000 generated pairs'
+	go test -v ./cel/parity
 
 .PHONY: test-tools
 test-tools: ## The builder of the control plane
