@@ -21,7 +21,8 @@ import (
 // encoding them again makes both a little longer.
 const MaxBody = 7 << 20
 
-// keptBuffer is the largest buffer that is kept for the next request.
+// keptBuffer is the largest buffer that is kept for the next request, and the
+// most that is reserved on a sender's word: a larger body has to come first.
 const keptBuffer = 256 << 10
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
@@ -106,7 +107,7 @@ func accept(w http.ResponseWriter, r *http.Request, body *bytes.Buffer) error {
 		return tooLarge()
 	}
 	if r.ContentLength > 0 {
-		body.Grow(int(r.ContentLength) + bytes.MinRead)
+		body.Grow(int(min(r.ContentLength+bytes.MinRead, keptBuffer)))
 	}
 	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, MaxBody))
 	if e := (*http.MaxBytesError)(nil); errors.As(err, &e) {

@@ -111,6 +111,19 @@ func TestWrongTypes(t *testing.T) {
 	}
 }
 
+// A body that says that it is too large is not even read.
+func TestTooLargeIsNotRead(t *testing.T) {
+	f := newFixture(t)
+	r := httptest.NewRequest(http.MethodPost, Path, brokenReader{})
+	r.Header.Set("Content-Type", "application/json")
+	r.ContentLength = MaxBody + 1
+	w := httptest.NewRecorder()
+	f.gate(t).ServeHTTP(w, r)
+	if w.Code != http.StatusRequestEntityTooLarge {
+		t.Errorf("HTTP %d: %s", w.Code, w.Body)
+	}
+}
+
 func TestContentTypeWithCharset(t *testing.T) {
 	f := newFixture(t)
 	r := httptest.NewRequest(http.MethodPost, Path, strings.NewReader(reviewOf(nil)))

@@ -63,7 +63,12 @@ func TestNoVerdict(t *testing.T) {
 // blocked never answers before its deadline.
 type blocked struct{ *server }
 
+var errNoDeadline = errors.New("a call without a deadline")
+
 func (blocked) Get(ctx context.Context, _ Target) (*unstructured.Unstructured, error) {
+	if _, ok := ctx.Deadline(); !ok {
+		return nil, errNoDeadline
+	}
 	<-ctx.Done()
 	return nil, ctx.Err()
 }

@@ -26,8 +26,11 @@ type Access struct {
 }
 
 // AddUser makes an identity with these groups, proved by a client certificate.
-// It has no rights but those that RBAC gives to its name and groups.
+// It has no rights but those that RBAC gives to its name and groups. A second
+// call for the same name replaces its kubeconfig file.
 func (c *Cluster) AddUser(name string, groups ...string) (*Access, error) {
+	c.users.Lock()
+	defer c.users.Unlock()
 	user, err := c.plane.AddUser(envtest.User{Name: name, Groups: groups}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("add user %s: %w", name, err)

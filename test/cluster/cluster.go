@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -19,6 +20,7 @@ type Cluster struct {
 	Dir string
 
 	keep    bool // Dir was given by the caller
+	stopped bool
 	assets  string
 	plane   *envtest.ControlPlane
 	proxy   *serviceProxy
@@ -27,6 +29,8 @@ type Cluster struct {
 	logs    *logs
 	admin   *Access
 	client  kubernetes.Interface
+
+	users sync.Mutex // envtest's authority counts its certificates without one
 }
 
 // Start builds what is missing, starts the control plane and waits until it is
@@ -99,8 +103,13 @@ func (c *Cluster) startManager(ctx context.Context, options Options) (err error)
 }
 
 // Stop ends the processes, each API server before its etcd: an API server
-// without etcd ignores the signal for a minute. It removes a temporary Dir.
+// without etcd ignores the signal for a minute. It removes a temporary Dir. A
+// second call does nothing.
 func (c *Cluster) Stop() error {
+	if c.stopped {
+		return nil
+	}
+	c.stopped = true
 	var errs []error
 	if c.manager != nil {
 		errs = append(errs, c.manager.stop())

@@ -209,6 +209,9 @@ func start(t *testing.T, options Options) *Cluster {
 			t.Error(err)
 		}
 		waitForEnd(t, c.Dir)
+		if err := c.Stop(); err != nil {
+			t.Errorf("the second stop: %v", err)
+		}
 	})
 	return c
 }

@@ -55,7 +55,10 @@ func (w *World) StartManager(ctx context.Context, name string) (*Manager, error)
 	}
 	m.process = p
 	if err := w.ready(ctx, m); err != nil {
-		return nil, errors.Join(err, m.Kill())
+		if killed := m.Kill(); !errors.Is(killed, errEnded) {
+			err = errors.Join(err, killed)
+		}
+		return nil, err
 	}
 	return m, nil
 }
