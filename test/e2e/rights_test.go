@@ -31,7 +31,7 @@ var granted = map[string]string{
 	"etcds/scale.quorate.dev":             "get patch update",
 
 	"subjectaccessreviews.authorization.k8s.io": "create",
-	"events.events.k8s.io":                      "create patch",
+	"events.events.k8s.io":                      "create",
 
 	"validatingwebhookconfigurations.admissionregistration.k8s.io/quorate-gate":   "get patch",
 	"customresourcedefinitions.apiextensions.k8s.io/etcds.quorate.dev":            "get",
