@@ -74,11 +74,13 @@ func TestInjectReplacesWhatItInjected(t *testing.T) {
 }
 
 func TestInjectNamesRuleAndPath(t *testing.T) {
+	namesake := newWidgetCRD(t)
+	namesake.Spec.Group = "example.org"
 	crd := newWidgetCRD(t)
 	crd.Spec.Versions = append(crd.Spec.Versions, apiextensionsv1.CustomResourceDefinitionVersion{Name: "v2"})
 	stray := widgetRule("stray", "", "true")
 	stray.Resource = "gadgets"
-	_, err := Inject(widgetRules(widgetRule("lost", "spec.outer.value", "true"), stray), []*apiextensionsv1.CustomResourceDefinition{crd})
+	_, err := Inject(widgetRules(widgetRule("lost", "spec.outer.value", "true"), stray), []*apiextensionsv1.CustomResourceDefinition{namesake, crd})
 	wantText(t, errorText(err), lines(
 		"inject rule stray: no such CustomResourceDefinition: gadgets.example.com",
 		`inject rule lost: no such schema node: path "spec.outer.value" in version v1 of widgets`,

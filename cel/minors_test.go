@@ -105,6 +105,32 @@ func TestCheckMinorsHoldsTheCostLimits(t *testing.T) {
 	}
 }
 
+// TestCheckMinorsCountsItems: a rule of an item costs as often as there are items.
+func TestCheckMinorsCountsItems(t *testing.T) {
+	ten := "[1,2,3,4,5,6,7,8,9,10]"
+	thousands := ten + ".all(a, " + ten + ".all(b, " + ten + ".all(c, " + ten + ".all(d, " + ten + ".all(e, true)))))"
+	for name, c := range map[string]struct {
+		rule   string
+		change func(parts *apiextensionsv1.JSONSchemaProps)
+	}{
+		"as many as may be": {thousands, func(*apiextensionsv1.JSONSchemaProps) {}},
+		"without limit":     {ten + ".all(a, " + ten + ".all(b, true))", func(parts *apiextensionsv1.JSONSchemaProps) { parts.MaxItems = nil }},
+	} {
+		crd := newWidgetCRD(t)
+		eachNode(crd.Spec.Versions[0].Schema.OpenAPIV3Schema, "", func(path string, node *apiextensionsv1.JSONSchemaProps) {
+			if path == "spec.parts" {
+				node.Items.Schema.XValidations = apiextensionsv1.ValidationRules{{Rule: c.rule}}
+				c.change(node)
+			}
+		})
+		got := errorText(CheckMinors(widgetRules(), []*apiextensionsv1.CustomResourceDefinition{crd}))
+		want := "layer crd, compatibility version 1.33: rule \"" + c.rule + "\": estimated cost of its expression is "
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("%s: got %s", name, got)
+		}
+	}
+}
+
 func TestCheckMinorsValidatesTheCRDWhole(t *testing.T) {
 	r := widgetRule("r", "spec", "self.size > 0")
 	r.FieldPath = ".nowhere"

@@ -107,12 +107,13 @@ func (w *World) startCluster(ctx context.Context) (err error) {
 	return err
 }
 
-// Stop ends the managers, then the control plane.
+// Stop ends the managers, then the control plane. A second call does nothing.
 func (w *World) Stop() error {
 	var errs []error
 	for _, m := range w.managers {
 		errs = append(errs, m.Stop())
 	}
+	w.managers = nil
 	if w.Cluster != nil {
 		errs = append(errs, w.Cluster.Stop())
 	}
