@@ -68,7 +68,8 @@ func (v verdicts) refusing() (layer, rule string) {
 // checks are the states of `quorate doctor` by check, and everything it has seen.
 func checks(t *testing.T, actor string) (states map[string]string, seen string, code int) {
 	t.Helper()
-	result := quorate(t, actor, "", "doctor", "-o", "json")
+	// The deadline is for people; a busy test machine takes its time.
+	result := quorate(t, actor, "", "doctor", "-o", "json", "--timeout", "1m")
 	var report struct {
 		Checks []struct{ Name, State string }
 	}
