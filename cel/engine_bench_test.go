@@ -16,7 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// The comparison is over the rules that the seed documents ask for.
+// The comparison is over rules of scaling and of bootstrap members.
 var comparedRules = []string{"scale-out-blocked", "scale-in-blocked", "bootstrap-removal-blocked"}
 
 const comparedEtcd = `
