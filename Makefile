@@ -7,10 +7,10 @@ SHELL := /bin/sh
 MAKEFLAGS += --no-print-directory
 
 # One set of flags for everything, the control plane's parts included: packages
-# that several programs share are compiled once. No debug tables: they double the
-# time that linking a test takes.
+# that several programs share are compiled once, and the result is reproducible.
+# No debug tables: they double the time that linking a test takes.
 export CGO_ENABLED := 0
-export GOFLAGS     := -trimpath -buildvcs=false -ldflags=-w
+export GOFLAGS     := $(GOFLAGS) -trimpath -buildvcs=false -ldflags=-w
 
 # The version that bin/quorate reports: the same commit gives the same bytes.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
@@ -21,11 +21,6 @@ FUZZTIME ?= 60s
 ONLY ?=
 # Where `make generate` writes; `make verify` generates elsewhere and compares.
 OUT ?= .
-
-# One way to compile, for the product, its tests and the control plane alike:
-# each shares what the others have compiled, and the result is reproducible.
-export CGO_ENABLED := 0
-export GOFLAGS := $(GOFLAGS) -trimpath -buildvcs=false
 
 TOOLS     := go -C test/tools/build run .
 MODULES   := . test test/bench test/tools/build
