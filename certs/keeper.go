@@ -106,20 +106,21 @@ func (k *Keeper) Roots() (*x509.CertPool, error) {
 // logged and repeated after 1 s, doubling to the poll interval.
 func (k *Keeper) Run(ctx context.Context) error {
 	retry := k.newRetry()
-	for {
+	for ctx.Err() == nil {
 		pause := wait.Jitter(k.Policy.Poll, 0.2)
-		if err := k.Sync(ctx); err != nil {
+		switch err := k.Sync(ctx); {
+		case err == nil:
+			retry = k.newRetry()
+		case ctx.Err() == nil:
 			pause = retry.Step()
 			k.Log.Error(err, "keep certificates", "again", pause.String())
-		} else {
-			retry = k.newRetry()
 		}
 		select {
 		case <-ctx.Done():
-			return nil
 		case <-k.Clock.After(pause):
 		}
 	}
+	return nil
 }
 
 func (k *Keeper) newRetry() *wait.Backoff {
