@@ -159,3 +159,29 @@ func TestJudgePolicy(t *testing.T) {
 		})
 	}
 }
+
+// What an API server fills in is no drift, whether the wanted policy names it or
+// leaves it out.
+func TestServerDefaultsAreNoDrift(t *testing.T) {
+	want := decode[admissionregistrationv1.ValidatingAdmissionPolicy](t, `
+metadata: {name: p}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: [quorate.dev], apiVersions: ["*"], operations: [CREATE], resources: [etcds]}]}
+  validations: [{expression: "true"}]
+`)
+	live := decode[admissionregistrationv1.ValidatingAdmissionPolicy](t, `
+metadata: {name: p}
+spec:
+  failurePolicy: Fail
+  matchConstraints:
+    matchPolicy: Equivalent
+    namespaceSelector: {}
+    objectSelector: {}
+    resourceRules: [{apiGroups: [quorate.dev], apiVersions: ["*"], operations: [CREATE], resources: [etcds], scope: "*"}]
+  validations: [{expression: "true"}]
+`)
+	good := []Finding{{State: OK, Seen: "policy p has the rules of this version"}}
+	if got := JudgePolicy(want, live); !reflect.DeepEqual(got, good) {
+		t.Errorf("got %+v", got)
+	}
+}

@@ -57,7 +57,7 @@ func judgeBudgets(d *appsv1.Deployment, budgets []policyv1.PodDisruptionBudget) 
 	pods := labels.Set(d.Spec.Template.Labels)
 	for _, b := range budgets {
 		selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
-		if err != nil || selector.Empty() || !selector.Matches(pods) {
+		if err != nil || !selector.Matches(pods) {
 			continue
 		}
 		if b.Spec.MinAvailable == nil && b.Spec.MaxUnavailable == nil {

@@ -57,6 +57,7 @@ func TestJudgeBudgets(t *testing.T) {
 		{"{minAvailable: 1, selector: {matchLabels: {app: quorate}}}", OK},
 		{"{maxUnavailable: 1, selector: {matchExpressions: [{key: app, operator: Exists}]}}", OK},
 		{"{minAvailable: 1, selector: {matchLabels: {app: other}}}", Warning},
+		{"{minAvailable: 1, selector: {}}", OK}, // all pods of the namespace
 		{"{minAvailable: 1}", Warning},
 		{"{selector: {matchLabels: {app: quorate}}}", Warning},
 	} {

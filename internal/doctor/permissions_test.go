@@ -35,7 +35,8 @@ func TestWithoutPermissions(t *testing.T) {
 			continue // every user may read it
 		}
 		named := slices.ContainsFunc(check.Findings, func(f Finding) bool { return strings.Contains(f.WayOut, needs[check.Name]) })
-		if check.State != Unknown || needs[check.Name] == "" || !named {
+		guessed := slices.ContainsFunc(check.Findings, func(f Finding) bool { return f.State != Unknown })
+		if guessed || needs[check.Name] == "" || !named {
 			t.Errorf("%s is %s %+v\nwant it unknown, for want of %q", check.Name, check.State, check.Findings, needs[check.Name])
 		}
 	}
