@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"encoding/pem"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -30,7 +31,10 @@ type apiServer struct {
 // newAPIServer starts the gate behind a server and registers it.
 func newAPIServer(t *testing.T, f *fixture) *apiServer {
 	t.Helper()
-	r := newRunning(t, func(o *ServerOptions) { o.Gate = f.gate(t) }).start(t)
+	gate := f.gate(t)
+	r := newRunning(t, nil)
+	r.gate = func(w http.ResponseWriter, q *http.Request) { f.spoil(q); gate.ServeHTTP(w, q) }
+	r.start(t)
 	// A URL's host must be in the certificate; the service's name is for services.
 	r.cert.Store(r.ca.sign(t, "localhost"))
 	url := "https://localhost" + r.addr[strings.LastIndex(r.addr, ":"):] + Path
@@ -59,11 +63,11 @@ func newAPIServer(t *testing.T, f *fixture) *apiServer {
 }
 
 func webhookConfiguration(url string, bundle []byte) *admissionregistrationv1.ValidatingWebhookConfiguration {
-	fail, none, five := admissionregistrationv1.Fail, admissionregistrationv1.SideEffectClassNone, int32(5)
+	fail, none, patient := admissionregistrationv1.Fail, admissionregistrationv1.SideEffectClassNone, int32(30)
 	return &admissionregistrationv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: "quorate-gate"},
 		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
-			Name: "gate.quorate.dev", FailurePolicy: &fail, SideEffects: &none, TimeoutSeconds: &five, AdmissionReviewVersions: []string{"v1"},
+			Name: "gate.quorate.dev", FailurePolicy: &fail, SideEffects: &none, TimeoutSeconds: &patient, AdmissionReviewVersions: []string{"v1"},
 			NamespaceSelector: &metav1.LabelSelector{}, ObjectSelector: &metav1.LabelSelector{},
 			ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: &url, CABundle: bundle},
 			Rules: []admissionregistrationv1.RuleWithOperations{{

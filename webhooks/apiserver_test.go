@@ -1,7 +1,6 @@
 package webhooks
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net/http"
@@ -120,12 +119,10 @@ func TestTextsThroughTheAPIServer(t *testing.T) {
 // the Status that comes with an HTTP error.
 func TestNoReviewThroughTheAPIServer(t *testing.T) {
 	f := newFixture(t)
+	f.spoil = func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }
 	server := newAPIServer(t, f)
-	big := object(4)
-	big["spec"].(map[string]any)["padding"] = string(bytes.Repeat([]byte("x"), MaxBody))
-	kind := schema.GroupVersionKind{Group: "quorate.dev", Version: "v1alpha1", Kind: "Etcd"}
-	err := server.Validate(t.Context(), change(&unstructured.Unstructured{Object: big}, &unstructured.Unstructured{Object: object(3)}, kind, ""), server.objects)
-	want := `Internal error occurred: failed calling webhook "gate.quorate.dev": failed to call webhook: the body is larger than 7340032 bytes, the most that is read here: make the object smaller (bad-review)`
+	err := server.Validate(t.Context(), etcdChange(), server.objects)
+	want := `Internal error occurred: failed calling webhook "gate.quorate.dev": failed to call webhook: content type "text/plain" is not read here: send application/json (bad-review)`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v, want\n%s", err, want)
 	}

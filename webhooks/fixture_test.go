@@ -101,11 +101,13 @@ type fixture struct {
 	reviewer *reviewer
 	registry *prometheus.Registry
 	options  Options
+	// spoil changes a request on its way from the API server.
+	spoil func(*http.Request)
 }
 
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	f := &fixture{judge: &judge{}, world: &world{}, reviewer: &reviewer{}, registry: prometheus.NewRegistry()}
+	f := &fixture{judge: &judge{}, world: &world{}, reviewer: &reviewer{}, registry: prometheus.NewRegistry(), spoil: func(*http.Request) {}}
 	metrics, err := NewMetrics(f.registry)
 	if err != nil {
 		t.Fatal(err)

@@ -3,8 +3,8 @@ package webhooks
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"io"
 	"mime"
 	"net/http"
 	"runtime/debug"
@@ -24,6 +24,11 @@ const MaxBody = 7 << 20
 // keptBuffer is the largest buffer that is kept for the next request, and the
 // most that is reserved on a sender's word: a larger body has to come first.
 const keptBuffer = 256 << 10
+
+// discarded is how much of a body that is too large is read and thrown away: a
+// sender that is cut off while it sends would see a broken connection and never
+// the reason.
+const discarded = 4 * MaxBody
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
@@ -104,22 +109,23 @@ func accept(w http.ResponseWriter, r *http.Request, body *bytes.Buffer) error {
 		return refuseAs(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, "content type %q is not read here: send application/json", ct)
 	}
 	if r.ContentLength > MaxBody {
-		return tooLarge()
+		return tooLarge(r.Body)
 	}
 	if r.ContentLength > 0 {
 		body.Grow(int(min(r.ContentLength+bytes.MinRead, keptBuffer)))
 	}
-	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, MaxBody))
-	if e := (*http.MaxBytesError)(nil); errors.As(err, &e) {
-		return tooLarge()
-	}
-	if err != nil {
+	n, err := body.ReadFrom(io.LimitReader(r.Body, MaxBody+1))
+	switch {
+	case err != nil:
 		return refuse(badReview, "the body could not be read: %v", err)
+	case n > MaxBody:
+		return tooLarge(r.Body)
 	}
 	return nil
 }
 
-func tooLarge() error {
+func tooLarge(rest io.Reader) error {
+	_, _ = io.CopyN(io.Discard, rest, discarded)
 	return refuseAs(http.StatusRequestEntityTooLarge, metav1.StatusReasonRequestEntityTooLarge, "the body is larger than %d bytes, the most that is read here: make the object smaller", MaxBody)
 }
 

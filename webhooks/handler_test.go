@@ -111,8 +111,9 @@ func TestWrongTypes(t *testing.T) {
 	}
 }
 
-// A body that says that it is too large is not even read.
-func TestTooLargeIsNotRead(t *testing.T) {
+// A body that says that it is too large is refused for that, whether it comes or
+// not.
+func TestTooLargeByItsOwnWord(t *testing.T) {
 	f := newFixture(t)
 	r := httptest.NewRequest(http.MethodPost, Path, brokenReader{})
 	r.Header.Set("Content-Type", "application/json")

@@ -48,6 +48,25 @@ func TestServes(t *testing.T) {
 	}
 }
 
+// A sender of too much hears why, and not only that its connection broke.
+func TestTooLargeOverTheWire(t *testing.T) {
+	f := newFixture(t)
+	r := newRunning(t, func(o *ServerOptions) { o.Gate = f.gate(t) }).start(t)
+	for name, body := range map[string]io.Reader{
+		"announced": strings.NewReader(strings.Repeat(" ", MaxBody+1<<20)),
+		"not said":  io.MultiReader(strings.NewReader(strings.Repeat(" ", MaxBody+1<<20))),
+	} {
+		response, err := r.client(t, false, 0).Post("https://"+r.addr+Path, "application/json", body)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		response.Body.Close()
+		if response.StatusCode != http.StatusRequestEntityTooLarge {
+			t.Errorf("%s: HTTP %d", name, response.StatusCode)
+		}
+	}
+}
+
 func TestOldTLSIsRefused(t *testing.T) {
 	r := newRunning(t, nil).start(t)
 	if response, _ := fetch(t, r.client(t, false, 0x0303), "https://"+r.addr+Path); response.StatusCode != http.StatusOK {
