@@ -29,6 +29,7 @@ const (
 	ControllerUser    = "system:serviceaccount:" + Namespace + ":" + ServiceAccount
 	ConfigurationName = "quorate-gate"
 	ServiceName       = "quorate-webhook"
+	CASecretName      = "quorate-webhook-ca"
 )
 
 // errNoActor says that nobody has this name.

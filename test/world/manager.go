@@ -38,9 +38,10 @@ func freeAddress() (string, error) {
 	return address, nil
 }
 
-// StartManager starts one replica more and waits until it is ready. It is not
-// among the webhook's backends before SetManagers says so.
-func (w *World) StartManager(ctx context.Context, name string) (*Manager, error) {
+// StartManager starts one replica more, with flags besides those of the world's
+// options, and waits until it is ready. It is not among the webhook's backends
+// before SetManagers says so.
+func (w *World) StartManager(ctx context.Context, name string, flags ...string) (*Manager, error) {
 	m := &Manager{Name: name, log: filepath.Join(w.Dir, "logs", name+".log")}
 	for _, address := range []*string{&m.Webhook, &m.Probes, &m.Metrics} {
 		free, err := freeAddress()
@@ -49,7 +50,7 @@ func (w *World) StartManager(ctx context.Context, name string) (*Manager, error)
 		}
 		*address = free
 	}
-	p, err := run(m.log, w.Binary, w.flags(m)...)
+	p, err := run(m.log, w.Binary, append(w.flags(m), flags...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -87,11 +88,14 @@ func (w *World) ready(ctx context.Context, m *Manager) error {
 		case <-ctx.Done():
 		}
 	}()
-	if err := cluster.Until(ctx, m.Name, func(ctx context.Context) error { return get(ctx, "http://"+m.Probes+"/readyz") }); err != nil {
+	if err := cluster.Until(ctx, m.Name, m.Ready); err != nil {
 		return fmt.Errorf("%w%s", err, m.tail())
 	}
 	return nil
 }
+
+// Ready answers an error unless the replica says that it is ready.
+func (m *Manager) Ready(ctx context.Context) error { return get(ctx, "http://"+m.Probes+"/readyz") }
 
 // errStatus is an answer that is not 200.
 var errStatus = errors.New("unexpected status")
@@ -117,6 +121,15 @@ func (m *Manager) Stop() error { return m.process.stop(syscall.SIGTERM) }
 
 // Kill ends the replica at once.
 func (m *Manager) Kill() error { return m.process.stop(syscall.SIGKILL) }
+
+// Log is all that the replica has logged so far.
+func (m *Manager) Log() (string, error) {
+	content, err := os.ReadFile(m.log)
+	if err != nil {
+		return "", fmt.Errorf("read the log of %s: %w", m.Name, err)
+	}
+	return string(content), nil
+}
 
 // tailLines is how much of a replica's log an error quotes.
 const tailLines = 12
