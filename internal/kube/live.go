@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
@@ -40,8 +41,12 @@ func NewLive(config *rest.Config, version schema.GroupVersion) (*Live, error) {
 
 // Get returns the object, or found=false where the API server says that it does
 // not exist. A server that does not serve the resource at all is an error: it
-// answers 404 too, but says nothing about the object.
+// answers 404 too, but says nothing about the object. No object has a name that
+// is no path segment, such as a/b; asking for it would end in an error for good.
 func (l *Live) Get(ctx context.Context, resource, namespace, name string) (object map[string]any, found bool, err error) {
+	if name != "" && len(path.IsValidPathSegmentName(name)) > 0 {
+		return nil, false, nil
+	}
 	got, err := l.of(resource, namespace).Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err) && !apierrors.IsUnexpectedServerError(err):

@@ -84,13 +84,16 @@ func text(err error) string {
 	return err.Error()
 }
 
-// A name from an object is no way to another path.
+// A name from an object is no way to another path: no object has it, and no retry
+// would help. An absent name is a mistake.
 func TestGetOddNames(t *testing.T) {
 	asked := 0
 	l := live(t, func(w http.ResponseWriter, r *http.Request) { asked++; answer(200, cluster)(w, r) })
-	for _, name := range []string{"", "..", "a/../b", "a%2fb"} {
-		if _, found, err := l.Get(t.Context(), "talosclusters", "ns", name); err == nil || found {
-			t.Errorf("%q: found=%t, %v", name, found, err)
+	for name, want := range map[string]string{
+		"..": "", "a/../b": "", "a%2fb": "", "https://a.example.com": "", "": "get talosclusters ns/: name is required",
+	} {
+		if _, found, err := l.Get(t.Context(), "talosclusters", "ns", name); text(err) != want || found {
+			t.Errorf("%q: found=%t, error %q, want %q", name, found, text(err), want)
 		}
 	}
 	if asked > 0 {
