@@ -1,0 +1,101 @@
+package rejoin
+
+import (
+	"fmt"
+	"slices"
+)
+
+// member judges a disk with an identity by the live list. Who is listed starts,
+// whatever else the disk says; who is not, was removed.
+func (f Facts) member() Verdict {
+	if f.Live.ClusterID != f.Disk.ClusterID {
+		return refuse(ErrOtherCluster, ByList, "the disk is of cluster %s and the cluster that answers is %s: give this member a volume of its own, or an empty one", f.Disk.ClusterID, f.Live.ClusterID)
+	}
+	m, listed := f.Live.byID(f.Disk.MemberID)
+	if !listed {
+		return f.absent()
+	}
+	if f.isOther(m) {
+		return refuse(ErrCopiedVolume, ByList, "member %s on the disk is %s in the cluster and this is %s: give this member a volume of its own, or an empty one", m.ID, orPeers(m), f.Self.Name)
+	}
+	return do(Start, ByList, "member %s is in the list of cluster %s", m.ID, f.Live.ClusterID)
+}
+
+func (f Facts) absent() Verdict {
+	if f.Tombstone.Answer == NotAsked {
+		return do(AskTombstone, ByList, "member %s is not in the list of cluster %s", f.Disk.MemberID, f.Live.ClusterID)
+	}
+	return refuse(ErrMemberPermanentlyRemoved, ByList, "member %s is not in the list of cluster %s; removed by the ledger: %s, by the tombstone: %s, by the log: %s: it is joined afresh on an empty volume, if its ordinal belongs",
+		f.Disk.MemberID, f.Live.ClusterID, f.ledger(), f.Tombstone, f.Logged)
+}
+
+// isOther tells whether the listed member of the disk's ID is somebody else. One
+// that has not published its name yet is known by its peer URLs.
+func (f Facts) isOther(m Member) bool {
+	if m.Name != "" {
+		return m.Name != f.Self.Name
+	}
+	return !f.mine(m)
+}
+
+// mine tells whether the member has a peer URL of this one.
+func (f Facts) mine(m Member) bool {
+	return slices.ContainsFunc(m.PeerURLs, func(url string) bool { return slices.Contains(f.Self.PeerURLs, url) })
+}
+
+func orPeers(m Member) string {
+	if m.Name != "" {
+		return m.Name
+	}
+	return fmt.Sprint(m.PeerURLs)
+}
+
+func (l Live) byID(id ID) (Member, bool) {
+	i := slices.IndexFunc(l.Members, func(m Member) bool { return m.ID == id })
+	if i < 0 {
+		return Member{}, false
+	}
+	return l.Members[i], true
+}
+
+// ledger is the testimony of the ledger about the disk's member.
+func (f Facts) ledger() Witness {
+	out := Witness{Answer: No}
+	for _, r := range f.Ledger {
+		if r.MemberID != f.Disk.MemberID || r.ClusterID != f.Disk.ClusterID {
+			continue
+		}
+		if r.Confirmed {
+			return Witness{Answer: Yes, Why: "confirmed"}
+		}
+		out.Why = "intended, not confirmed"
+	}
+	return out
+}
+
+// unanswered judges a disk with an identity when the cluster is silent. It may be
+// silent because it waits for this very member, so a doubt alone holds nobody up;
+// what cannot be read is more than a doubt.
+func (f Facts) unanswered() Verdict {
+	id, cluster := f.Disk.MemberID, f.Disk.ClusterID
+	switch {
+	case f.Self.ClusterID != 0 && f.Self.ClusterID != cluster:
+		return refuse(ErrOtherCluster, ByConfiguration, "the disk is of cluster %s and this member belongs to %s: give it a volume of its own, or an empty one", cluster, f.Self.ClusterID)
+	case f.ledger().Answer == Yes:
+		return refuse(ErrMemberPermanentlyRemoved, ByLedger, "the ledger has the confirmed removal of member %s of cluster %s: it is joined afresh on an empty volume, if its ordinal belongs", id, cluster)
+	case f.Tombstone.Answer == NotAsked:
+		return do(AskTombstone, ByDisk, "the cluster does not answer: %s", f.Live.Why)
+	case f.Tombstone.Answer == Yes:
+		return refuse(ErrMemberPermanentlyRemoved, ByTombstone, "member %s of cluster %s has its own tombstone: it is joined afresh on an empty volume, if its ordinal belongs", id, cluster)
+	case f.Logged.Answer == NotAsked:
+		return do(AskLog, ByDisk, "the cluster does not answer: %s", f.Live.Why)
+	case f.Logged.Answer == Yes:
+		return refuse(ErrMemberPermanentlyRemoved, ByLog, "member %s of cluster %s has its own removal in its log (%s): it is joined afresh on an empty volume, if its ordinal belongs", id, cluster, f.Logged.Why)
+	case f.Tombstone.Answer == Unreadable:
+		return refuse(ErrMembershipCheckFailed, ByTombstone, "the cluster does not answer (%s) and the tombstones cannot be read (%s): heal the cluster, or replace this member's volume", f.Live.Why, f.Tombstone.Why)
+	case f.Logged.Answer == Unreadable:
+		return refuse(ErrMembershipCheckFailed, ByLog, "the cluster does not answer (%s) and the log cannot be read (%s): heal the cluster, or replace this member's volume", f.Live.Why, f.Logged.Why)
+	}
+	return do(Start, ByDisk, "the cluster does not answer (%s), and nothing says that member %s was removed: ledger %s, tombstone %s, log %s",
+		f.Live.Why, id, f.ledger(), f.Tombstone, f.Logged)
+}
