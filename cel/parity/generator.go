@@ -25,7 +25,10 @@ type Pair struct {
 	AsSent bool
 	// ByController says that the requester is the controller.
 	ByController bool
-	Request      *cel.Request
+	// Sent is the new object as the user sends it, with nulls, unknown fields and
+	// a status; nil for a deletion. It shares values with the request's objects.
+	Sent    map[string]any
+	Request *cel.Request
 }
 
 // Generator makes pairs. It is immutable and safe for concurrent use.
@@ -124,7 +127,8 @@ func (g *Generator) Pair(number uint64) Pair {
 	p.ByController = p.Request.User.Username == g.controller
 	switch p.Request.Operation {
 	case cel.Create:
-		p.Request.Object = k.decoded(withPart(k.new(m), nil, "status"))
+		p.Sent = k.new(m)
+		p.Request.Object = k.decoded(withPart(p.Sent, nil, "status"))
 	case cel.Delete:
 		p.Request.OldObject = k.decoded(k.new(m))
 	default:
@@ -138,7 +142,8 @@ func (g *Generator) update(m maker, k *kind, p *Pair) {
 	r := p.Request
 	r.Subresource, r.DryRun = m.subresource(k), m.chance(0.1)
 	r.OldObject = k.decoded(k.new(m))
-	asked := k.decoded(k.changed(m, r.OldObject, r.Subresource))
+	p.Sent = k.changed(m, r.OldObject, r.Subresource)
+	asked := k.decoded(p.Sent)
 	if p.AsSent = r.Subresource == cel.Main && m.chance(0.1); p.AsSent {
 		r.Object = asked
 		return

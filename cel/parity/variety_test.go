@@ -57,6 +57,39 @@ func TestPairsAreVaried(t *testing.T) {
 	}
 }
 
+// TestSentBecomesTheObject: what is sent holds what the API server prunes, and
+// becomes the new object once that is gone.
+func TestSentBecomesTheObject(t *testing.T) {
+	g := productGenerator(t)
+	pruned := 0
+	for p := range g.Pairs(sample, nil) {
+		r := p.Request
+		if r.Operation == cel.Delete {
+			if p.Sent != nil {
+				t.Fatalf("pair %d: a deletion sends %v", p.Number, p.Sent)
+			}
+			continue
+		}
+		k := g.kinds[slices.IndexFunc(g.kinds, func(k *kind) bool { return k.resource == r.Resource })]
+		got := k.decoded(p.Sent)
+		if !reflect.DeepEqual(got, p.Sent) {
+			pruned++
+		}
+		switch {
+		case r.Operation == cel.Create:
+			got = withPart(got, nil, "status")
+		case !p.AsSent:
+			got = stored(r.Subresource, got, r.OldObject)
+		}
+		if !reflect.DeepEqual(got, r.Object) {
+			t.Fatalf("pair %d: %v becomes %v, want %v", p.Number, p.Sent, got, r.Object)
+		}
+	}
+	if pruned < sample/4 {
+		t.Errorf("%d of %d objects are sent with something to prune or default", pruned, sample)
+	}
+}
+
 func at(object map[string]any, path ...string) any {
 	var value any = object
 	for _, step := range path {
