@@ -30,11 +30,11 @@ GENERATED := api/v1alpha1/zz_generated.deepcopy.go manifests/crd manifests/polic
 ##@ To see it
 
 .PHONY: demo
-demo: tools ## A real control plane, the gate in front of it, kubectl refused; fails if a verdict differs
+demo: control-plane ## A real control plane, the gate in front of it, kubectl refused; fails if a verdict differs
 	cd test && go run ./cmd/demo
 
 .PHONY: up
-up: tools ## The same world, kept running, with things to try
+up: control-plane ## The same world, kept running, with things to try
 	cd test && go run ./cmd/up
 
 ##@ To build it
@@ -45,7 +45,11 @@ build: ## bin/quorate, static and reproducible, with its version
 	@ln -sf quorate bin/kubectl-quorate
 
 .PHONY: tools
-tools: ## The control plane that tests and demo run (what is there is reused)
+tools: control-plane ## What the tests run: a control plane, and etcd 3.5 to 3.7 (what is there is reused)
+	@$(TOOLS) --etcd all >/dev/null
+
+.PHONY: control-plane
+control-plane:
 	@$(TOOLS) >/dev/null
 
 .PHONY: generate

@@ -30,6 +30,13 @@ func repository(t *testing.T) string {
 		"test/tools/etcd/etcd/go.mod":                    "module go.etcd.io/etcd/server/v3\n\ngo 1.26.0\n",
 		"test/tools/etcd/etcd/main.go":                   "package main\n\nfunc main() {}\n",
 	}
+	for _, version := range []string{"3.0.9", "3.1.4"} {
+		dir := "test/tools/etcd-" + version[:3]
+		files[dir+"/go.mod"] = "module tools\n\ngo 1.26.0\n\nrequire (\n\tgo.etcd.io/etcd/etcdutl/v3 v" + version + "\n\tgo.etcd.io/etcd/server/v3 v" + version + "\n)\n" +
+			"replace (\n\tgo.etcd.io/etcd/etcdutl/v3 => ./util\n\tgo.etcd.io/etcd/server/v3 => ../etcd/etcd\n)\n"
+		files[dir+"/util/go.mod"] = "module go.etcd.io/etcd/etcdutl/v3\n\ngo 1.26.0\n"
+		files[dir+"/util/main.go"] = "package main\n\nfunc main() {}\n"
+	}
 	for _, name := range []string{"kube-apiserver", "kube-controller-manager", "kubectl"} {
 		files["test/tools/kubernetes-1.9/kube/cmd/"+name+"/main.go"] = hello
 	}
@@ -80,6 +87,29 @@ func TestBuildsOnceAndReports(t *testing.T) {
 	}
 	if _, stderr, err = build(t, root); err != nil || stderr != "" {
 		t.Errorf("the second run built again: %q, %v", stderr, err)
+	}
+}
+
+func TestBuildsEachEtcdBesideTheControlPlane(t *testing.T) {
+	root := repository(t)
+	t.Setenv(assetsVariable, t.TempDir()) // has no etcd of these versions
+	older, newer := filepath.Join(root, "bin", "etcd-3.0.9"), filepath.Join(root, "bin", "etcd-3.1.4")
+	for _, c := range []struct {
+		minor, stdout, stderr string
+	}{
+		{"3.1", newer + "\n", "[1/2] etcd v3.1.4: building\n"},
+		{"all", older + "\n" + newer + "\n", "[2/2] etcdutl v3.0.9: building\n"},
+		{"all", older + "\n" + newer + "\n", ""},
+	} {
+		stdout, stderr, err := build(t, root, "--etcd", c.minor)
+		if err != nil || stdout != c.stdout || !strings.Contains(stderr, c.stderr) || (c.stderr == "" && stderr != "") {
+			t.Errorf("--etcd %s: printed %q and %q (%v), want %q and %q", c.minor, stdout, stderr, err, c.stdout, c.stderr)
+		}
+	}
+	for _, path := range []string{older + "/etcd", older + "/etcdutl", newer + "/etcd", newer + "/etcdutl"} {
+		if err := exec.CommandContext(t.Context(), path).Run(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -170,7 +200,7 @@ func TestWaitsForAnotherBuild(t *testing.T) {
 		}
 		second <- err
 	}()
-	if said := <-waiting.said; said != "control plane: another build is running; waiting for it\n" {
+	if said := <-waiting.said; said != "tools: another build is running; waiting for it\n" {
 		t.Errorf("said %q while waiting", said)
 	}
 	select {

@@ -18,7 +18,7 @@ func lock(ctx context.Context, path string, stderr io.Writer) (unlock func(), er
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
 		return func() { file.Close() }, nil
 	}
-	fmt.Fprintln(stderr, "control plane: another build is running; waiting for it")
+	fmt.Fprintln(stderr, "tools: another build is running; waiting for it")
 	locked := make(chan error, 1)
 	go func() { locked <- syscall.Flock(int(file.Fd()), syscall.LOCK_EX) }()
 	select {

@@ -1,10 +1,12 @@
 // Command build makes the control plane that the tests run: kube-apiserver,
 // kube-controller-manager, kubectl and etcd, from their Go modules, into
-// bin/k8s-<version> of the repository. What is there already and was made from
-// the same module files and flags is reused.
+// bin/k8s-<version> of the repository; with --etcd an etcd server and its etcdutl
+// instead, into bin/etcd-<version>. What is there already and was made from the
+// same module files and flags is reused.
 //
-// The folder's path is the only thing on stdout; progress goes to stderr. The
-// module uses the standard library alone, so that it starts at once.
+// The folder's path is the only thing on stdout (one a line with --etcd all);
+// progress goes to stderr. The module uses the standard library alone, so that it
+// starts at once.
 package main
 
 import (
@@ -42,19 +44,46 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("build", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	minor := flags.String("version", "", "Kubernetes `minor`, such as 1.34 (default: the newest one here)")
+	etcd := flags.String("etcd", "", "etcd `minor`, such as 3.5, or all, in place of a control plane")
 	root := flags.String("root", "", "the repository's `folder` (default: searched upwards from here)")
 	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
 		return errUsage
 	}
-	if assets := os.Getenv(assetsVariable); assets != "" {
+	if *etcd != "" && *minor != "" {
+		fmt.Fprintln(stderr, "--etcd and --version exclude each other")
+		return errUsage
+	}
+	// A folder of ready binaries is a control plane's; its etcd is of one version.
+	if assets := os.Getenv(assetsVariable); assets != "" && *etcd == "" {
 		return useAssets(assets, stdout, stderr)
 	}
-	dir, err := buildAll(ctx, *root, *minor, stderr)
+	plans, repository, err := makePlans(*root, *minor, *etcd)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(stdout, dir)
-	return err
+	for _, p := range plans {
+		if err := p.bringUpToDate(ctx, repository, stderr); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(stdout, p.dir); err != nil {
+			return fmt.Errorf("print the folder: %w", err)
+		}
+	}
+	return nil
+}
+
+// makePlans answers what is asked for, and the repository's folder.
+func makePlans(root, minor, etcd string) ([]*plan, string, error) {
+	root, err := findRoot(root)
+	if err != nil {
+		return nil, "", err
+	}
+	if etcd != "" {
+		plans, err := etcdPlans(root, etcd)
+		return plans, root, err
+	}
+	p, err := makePlan(root, minor)
+	return []*plan{p}, root, err
 }
 
 // useAssets answers with a folder that somebody else filled, if it holds what
@@ -75,27 +104,19 @@ func useAssets(dir string, stdout, stderr io.Writer) error {
 	return err
 }
 
-// buildAll brings the minor's folder up to date and answers its path.
-func buildAll(ctx context.Context, root, minor string, stderr io.Writer) (string, error) {
-	root, err := findRoot(root)
-	if err != nil {
-		return "", err
+// bringUpToDate builds what is missing in the plan's folder. What is there is used
+// at once, even while another version is being built.
+func (p *plan) bringUpToDate(ctx context.Context, root string, stderr io.Writer) error {
+	if missing, err := p.missing(); err != nil || len(missing) == 0 {
+		return err
 	}
-	plan, err := makePlan(root, minor)
-	if err != nil {
-		return "", err
-	}
-	// What is there is used at once, even while another version is being built.
-	if missing, err := plan.missing(); err != nil || len(missing) == 0 {
-		return plan.dir, err
-	}
-	if err := os.MkdirAll(plan.dir, 0o755); err != nil {
-		return "", fmt.Errorf("make the folder for the binaries: %w", err)
+	if err := os.MkdirAll(p.dir, 0o755); err != nil {
+		return fmt.Errorf("make the folder for the binaries: %w", err)
 	}
 	unlock, err := lock(ctx, filepath.Join(root, "bin", ".tools.lock"), stderr)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer unlock()
-	return plan.dir, plan.build(ctx, newProgress(stderr))
+	return p.build(ctx, newProgress(stderr))
 }

@@ -12,6 +12,7 @@ import (
 func TestRefusals(t *testing.T) {
 	root := repository(t)
 	write(t, filepath.Join(root, "test/tools/kubernetes-1.8/go.mod"), "module tools\n")
+	write(t, filepath.Join(root, "test/tools/etcd-3.2/go.mod"), "module tools\n\nrequire go.etcd.io/etcd/server/v3 v3.2.0\n")
 	empty := t.TempDir()
 	for _, c := range []struct {
 		name, assets string
@@ -22,6 +23,11 @@ func TestRefusals(t *testing.T) {
 			"no tool module " + filepath.Join(root, "test/tools/kubernetes-1.5") + ": this version cannot be built here: "},
 		{"a module without the version", "", []string{"--root", root, "--version", "1.8"},
 			filepath.Join(root, "test/tools/kubernetes-1.8/go.mod") + ": no version of k8s.io/kubernetes is required there"},
+		{"an etcd without a module", "", []string{"--root", root, "--etcd", "3.3"},
+			"no tool module " + filepath.Join(root, "test/tools/etcd-3.3") + ": this version cannot be built here: "},
+		{"an etcd module without etcdutl", "", []string{"--root", root, "--etcd", "3.2"},
+			filepath.Join(root, "test/tools/etcd-3.2/go.mod") + ": no version of go.etcd.io/etcd/etcdutl/v3 is required there"},
+		{"both at once", "", []string{"--root", root, "--etcd", "3.1", "--version", "1.9"}, "usage"},
 		{"no repository", "", []string{"--root", empty},
 			"find the repository: no test/tools/etcd/go.mod in " + empty + " or above it"},
 		{"an unknown flag", "", []string{"--verison", "1.9"}, "usage"},
@@ -85,6 +91,30 @@ func TestEveryMinorOfThisRepositoryHasAPlan(t *testing.T) {
 		if base := filepath.Base(p.dir); !strings.HasPrefix(base, "k8s-"+minor+".") || len(p.targets) != 4 {
 			t.Errorf("plan of %s: folder %s, %d targets", minor, base, len(p.targets))
 		}
+	}
+}
+
+func TestEveryEtcdOfThisRepositoryHasAPlan(t *testing.T) {
+	root, err := findRoot("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plans, err := etcdPlans(root, allMinors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var minors []string
+	for _, p := range plans {
+		minors = append(minors, filepath.Base(p.dir)[:len("etcd-3.5")])
+		if len(p.targets) != 2 || p.targets[0].version != p.targets[1].version {
+			t.Errorf("plan of %s: %+v", filepath.Base(p.dir), p.targets)
+		}
+	}
+	if got := strings.Join(minors, " "); got != "etcd-3.5 etcd-3.6 etcd-3.7" {
+		t.Errorf("plans for %q", got)
+	}
+	if _, err := etcdMinors(t.TempDir()); err == nil {
+		t.Error("a folder without tool modules has minors")
 	}
 }
 
