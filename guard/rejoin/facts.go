@@ -138,3 +138,15 @@ func (w Witness) String() string {
 	}
 	return text
 }
+
+// Voters are the client URLs of the started voters: learners answer neither for
+// the member list nor for changes of it.
+func (l Live) Voters() []string {
+	var urls []string
+	for _, m := range l.Members {
+		if !m.Learner {
+			urls = append(urls, m.ClientURLs...)
+		}
+	}
+	return urls
+}

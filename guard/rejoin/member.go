@@ -11,7 +11,7 @@ func (f Facts) member() Verdict {
 	if f.Live.ClusterID != f.Disk.ClusterID {
 		return refuse(ErrOtherCluster, ByList, "the disk is of cluster %s and the cluster that answers is %s: give this member a volume of its own, or an empty one", f.Disk.ClusterID, f.Live.ClusterID)
 	}
-	m, listed := f.Live.byID(f.Disk.MemberID)
+	m, listed := f.Live.ByID(f.Disk.MemberID)
 	if !listed {
 		return f.absent()
 	}
@@ -26,7 +26,7 @@ func (f Facts) absent() Verdict {
 		return do(AskTombstone, ByList, "member %s is not in the list of cluster %s", f.Disk.MemberID, f.Live.ClusterID)
 	}
 	return refuse(ErrMemberPermanentlyRemoved, ByList, "member %s is not in the list of cluster %s; removed by the ledger: %s, by the tombstone: %s, by the log: %s: it is joined afresh on an empty volume, if its ordinal belongs",
-		f.Disk.MemberID, f.Live.ClusterID, f.ledger(), f.Tombstone, f.Logged)
+		f.Disk.MemberID, f.Live.ClusterID, f.LedgerSays(), f.Tombstone, f.Logged)
 }
 
 // isOther tells whether the listed member of the disk's ID is somebody else. One
@@ -35,11 +35,11 @@ func (f Facts) isOther(m Member) bool {
 	if m.Name != "" {
 		return m.Name != f.Self.Name
 	}
-	return !f.mine(m)
+	return !f.Mine(m)
 }
 
-// mine tells whether the member has a peer URL of this one.
-func (f Facts) mine(m Member) bool {
+// Mine tells whether the member has a peer URL of this one.
+func (f Facts) Mine(m Member) bool {
 	return slices.ContainsFunc(m.PeerURLs, func(url string) bool { return slices.Contains(f.Self.PeerURLs, url) })
 }
 
@@ -50,7 +50,8 @@ func orPeers(m Member) string {
 	return fmt.Sprint(m.PeerURLs)
 }
 
-func (l Live) byID(id ID) (Member, bool) {
+// ByID finds a member.
+func (l Live) ByID(id ID) (Member, bool) {
 	i := slices.IndexFunc(l.Members, func(m Member) bool { return m.ID == id })
 	if i < 0 {
 		return Member{}, false
@@ -58,8 +59,8 @@ func (l Live) byID(id ID) (Member, bool) {
 	return l.Members[i], true
 }
 
-// ledger is the testimony of the ledger about the disk's member.
-func (f Facts) ledger() Witness {
+// LedgerSays is the testimony of the ledger about the disk's member.
+func (f Facts) LedgerSays() Witness {
 	out := Witness{Answer: No}
 	for _, r := range f.Ledger {
 		if r.MemberID != f.Disk.MemberID || r.ClusterID != f.Disk.ClusterID {
@@ -81,7 +82,7 @@ func (f Facts) unanswered() Verdict {
 	switch {
 	case f.Self.ClusterID != 0 && f.Self.ClusterID != cluster:
 		return refuse(ErrOtherCluster, ByConfiguration, "the disk is of cluster %s and this member belongs to %s: give it a volume of its own, or an empty one", cluster, f.Self.ClusterID)
-	case f.ledger().Answer == Yes:
+	case f.LedgerSays().Answer == Yes:
 		return refuse(ErrMemberPermanentlyRemoved, ByLedger, "the ledger has the confirmed removal of member %s of cluster %s: it is joined afresh on an empty volume, if its ordinal belongs", id, cluster)
 	case f.Tombstone.Answer == NotAsked:
 		return do(AskTombstone, ByDisk, "the cluster does not answer: %s", f.Live.Why)
@@ -97,5 +98,5 @@ func (f Facts) unanswered() Verdict {
 		return refuse(ErrMembershipCheckFailed, ByLog, "the cluster does not answer (%s) and the log cannot be read (%s): heal the cluster, or replace this member's volume", f.Live.Why, f.Logged.Why)
 	}
 	return do(Start, ByDisk, "the cluster does not answer (%s), and nothing says that member %s was removed: ledger %s, tombstone %s, log %s",
-		f.Live.Why, id, f.ledger(), f.Tombstone, f.Logged)
+		f.Live.Why, id, f.LedgerSays(), f.Tombstone, f.Logged)
 }

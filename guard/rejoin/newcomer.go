@@ -52,7 +52,7 @@ func (f Facts) misplaced() (Verdict, bool) {
 }
 
 func (f Facts) listedByURL() (Member, bool) {
-	i := slices.IndexFunc(f.Live.Members, f.mine)
+	i := slices.IndexFunc(f.Live.Members, f.Mine)
 	if i < 0 {
 		return Member{}, false
 	}

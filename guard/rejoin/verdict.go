@@ -53,6 +53,9 @@ const (
 // Judge decides. It asks for the tombstone and the log only where the verdict
 // depends on them, or where they are cheap and name the reason.
 func Judge(f Facts) Verdict {
+	if f.impostor() {
+		f.Live = Live{Why: fmt.Sprintf("another cluster, %s, answers in its place", f.Live.ClusterID)}
+	}
 	switch {
 	case f.Disk.State == HasWAL && f.Live.Answered:
 		return f.member()
@@ -66,6 +69,12 @@ func Judge(f Facts) Verdict {
 		return f.damaged()
 	}
 	return refuse(ErrMembershipCheckFailed, ByDisk, "the IDs in the WAL cannot be read (%s) and the cluster does not answer (%s): heal the cluster, or replace this member's volume", f.Disk.Why, f.Live.Why)
+}
+
+// impostor tells whether the disk is of the recorded cluster and another one
+// answers, as a lost pod's does that formed one of its own.
+func (f Facts) impostor() bool {
+	return f.Live.Answered && f.Disk.State == HasWAL && f.Disk.ClusterID == f.Self.ClusterID && f.Live.ClusterID != f.Self.ClusterID
 }
 
 func refuse(err error, by By, format string, args ...any) Verdict {
