@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/quorate/quorate/test/cluster"
+	"github.com/quorate/quorate/test/process"
 )
 
 // Manager is one replica: a process of its own.
@@ -21,7 +22,7 @@ type Manager struct {
 	// Webhook, Probes and Metrics are the addresses that it listens at.
 	Webhook, Probes, Metrics string
 
-	process *process
+	process *process.Process
 	log     string
 }
 
@@ -50,13 +51,13 @@ func (w *World) StartManager(ctx context.Context, name string, flags ...string) 
 		}
 		*address = free
 	}
-	p, err := run(m.log, w.Binary, append(w.flags(m), flags...)...)
+	p, err := process.Start(m.log, w.Binary, append(w.flags(m), flags...)...)
 	if err != nil {
 		return nil, err
 	}
 	m.process = p
 	if err := w.ready(ctx, m); err != nil {
-		if killed := m.Kill(); !errors.Is(killed, errEnded) {
+		if killed := m.Kill(); !errors.Is(killed, process.ErrEnded) {
 			err = errors.Join(err, killed)
 		}
 		return nil, err
@@ -83,8 +84,8 @@ func (w *World) ready(ctx context.Context, m *Manager) error {
 	defer cancel(nil)
 	go func() {
 		select {
-		case <-m.process.ended:
-			cancel(m.process.alive())
+		case <-m.process.Ended():
+			cancel(m.process.Alive())
 		case <-ctx.Done():
 		}
 	}()
@@ -117,10 +118,10 @@ func get(ctx context.Context, url string) error {
 }
 
 // Stop asks the replica to drain and end, as a kubelet does.
-func (m *Manager) Stop() error { return m.process.stop(syscall.SIGTERM) }
+func (m *Manager) Stop() error { return m.process.Stop(syscall.SIGTERM) }
 
 // Kill ends the replica at once.
-func (m *Manager) Kill() error { return m.process.stop(syscall.SIGKILL) }
+func (m *Manager) Kill() error { return m.process.Stop(syscall.SIGKILL) }
 
 // Log is all that the replica has logged so far.
 func (m *Manager) Log() (string, error) {

@@ -1,4 +1,4 @@
-package world
+package process
 
 import (
 	"bufio"
@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/quorate/quorate/test/cluster"
 )
 
 // starterVariable makes the test binary start a child and wait to be killed.
@@ -26,7 +24,12 @@ func TestMain(m *testing.M) {
 }
 
 func starter(log string) {
-	if _, err := run(log, "/bin/sleep", "1000"); err != nil {
+	p, err := Start(log, "/bin/sleep", "1000")
+	if err != nil {
+		panic(err)
+	}
+	// Halted, it is the hardest to end.
+	if err := p.Signal(syscall.SIGSTOP); err != nil {
 		panic(err)
 	}
 	_, _ = os.Stdout.WriteString("started\n")
@@ -36,17 +39,17 @@ func starter(log string) {
 func TestStopEndsTheChild(t *testing.T) {
 	for name, signal := range map[string]syscall.Signal{"asked": syscall.SIGTERM, "killed": syscall.SIGKILL} {
 		t.Run(name, func(t *testing.T) {
-			p, err := run(filepath.Join(t.TempDir(), "log"), "/bin/sleep", "1000")
+			p, err := Start(filepath.Join(t.TempDir(), "log"), "/bin/sleep", "1000")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := p.alive(); err != nil {
+			if err := p.Alive(); err != nil {
 				t.Fatal(err)
 			}
-			if err := p.stop(signal); err != nil {
+			if err := p.Stop(signal); err != nil {
 				t.Error(err)
 			}
-			if err := p.alive(); !errors.Is(err, errEnded) {
+			if err := p.Alive(); !errors.Is(err, ErrEnded) {
 				t.Errorf("it lives: %v", err)
 			}
 		})
@@ -54,31 +57,13 @@ func TestStopEndsTheChild(t *testing.T) {
 }
 
 func TestStopTellsOfAnEarlyEnd(t *testing.T) {
-	p, err := run(filepath.Join(t.TempDir(), "log"), "/bin/false")
+	p, err := Start(filepath.Join(t.TempDir(), "log"), "/bin/false")
 	if err != nil {
 		t.Fatal(err)
 	}
-	<-p.ended
-	if err := p.stop(syscall.SIGTERM); !errors.Is(err, errEnded) || !strings.Contains(err.Error(), "exit status 1") {
+	<-p.Ended()
+	if err := p.Stop(syscall.SIGTERM); !errors.Is(err, ErrEnded) || !strings.Contains(err.Error(), "exit status 1") {
 		t.Errorf("stop: %v", err)
-	}
-}
-
-// TestAManagerThatEndsIsNotWaitedFor: the wait for readiness ends with the
-// process, and the error quotes its log.
-func TestAManagerThatEndsIsNotWaitedFor(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "logs"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	broken := filepath.Join(dir, "broken")
-	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho no configuration >&2\nexit 3\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	w := &World{Cluster: &cluster.Cluster{Dir: dir}, Binary: broken, actors: map[string]*cluster.Access{Controller: {}}}
-	_, err := w.StartManager(t.Context(), "manager-0")
-	if !errors.Is(err, errEnded) || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "no configuration") {
-		t.Errorf("start: %v", err)
 	}
 }
 
