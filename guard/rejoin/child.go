@@ -1,0 +1,149 @@
+package rejoin
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// How often an Unreadable answer is asked for again, and how long is waited before
+// the second time; it doubles then.
+const (
+	attempts     = 3
+	firstBackoff = 200 * time.Millisecond
+)
+
+// longestAnswer is in bytes: a reason names a path.
+const longestAnswer = 64 << 10
+
+// Child asks in a process of its own, which a damaged file may kill.
+type Child struct {
+	// Program and Args run ServeChild on their standard input and output.
+	Program string
+	Args    []string
+	// Timeout bounds one attempt; 0 is 5 s. It should be above the second for which
+	// a locked file is waited.
+	Timeout time.Duration
+}
+
+// Tombstone is ReadTombstone in a child. Unreadable is asked again twice, with
+// backoff, within ctx: etcd may be about to end and to unlock the file. A child that
+// dies, hangs or talks nonsense is Unreadable.
+func (c Child) Tombstone(ctx context.Context, dataDir string, id ID) Witness {
+	backoff := firstBackoff
+	for n := 1; ; n++ {
+		w := c.once(ctx, dataDir, id)
+		if w.Answer != Unreadable || n == attempts {
+			return w
+		}
+		select {
+		case <-ctx.Done():
+			return w
+		case <-time.After(backoff):
+		}
+		backoff *= 2
+	}
+}
+
+func (c Child) once(ctx context.Context, dataDir string, id ID) Witness {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout())
+	defer cancel()
+	p, err := c.start(ctx)
+	if err != nil {
+		return Witness{Answer: Unreadable, Why: fmt.Sprintf("start the reader: %v", err)}
+	}
+	w, err := p.ask(request{DataDir: dataDir, ID: id, Timeout: c.timeout()})
+	if ended := p.stop(); err != nil {
+		return Witness{Answer: Unreadable, Why: p.cause(ctx, errors.Join(err, ended))}
+	}
+	return w
+}
+
+func (c Child) timeout() time.Duration {
+	if c.Timeout == 0 {
+		return 5 * time.Second
+	}
+	return c.Timeout
+}
+
+// process is a running child.
+type process struct {
+	command *exec.Cmd
+	in      io.WriteCloser
+	out     *bufio.Reader
+	stderr  head
+}
+
+func (c Child) start(ctx context.Context) (*process, error) {
+	p := &process{command: exec.CommandContext(ctx, c.Program, c.Args...)}
+	p.command.Env = append(os.Environ(), "GOTRACEBACK=none")
+	p.command.Stderr = &p.stderr
+	p.command.WaitDelay = time.Second
+	var err error
+	if p.in, err = p.command.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := p.command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	p.out = bufio.NewReaderSize(out, longestAnswer)
+	return p, p.command.Start()
+}
+
+func (p *process) ask(r request) (Witness, error) {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return Witness{}, err
+	}
+	if _, err := p.in.Write(append(line, '\n')); err != nil {
+		return Witness{}, err
+	}
+	// The buffer bounds the line.
+	if line, err = p.out.ReadSlice('\n'); err != nil {
+		return Witness{}, err
+	}
+	var w Witness
+	if err := json.Unmarshal(line, &w); err != nil {
+		return Witness{}, err
+	}
+	if w.Answer != Yes && w.Answer != No && w.Answer != Unreadable {
+		return Witness{}, fmt.Errorf("it answers %q", w.Answer)
+	}
+	return w, nil
+}
+
+// stop ends a child that has answered by ending its input.
+func (p *process) stop() error {
+	_ = p.in.Close()
+	return p.command.Wait()
+}
+
+// cause says in one line what became of the child.
+func (p *process) cause(ctx context.Context, err error) string {
+	if ctx.Err() != nil {
+		return "the reader did not answer in time"
+	}
+	if line, _, _ := strings.Cut(strings.TrimSpace(p.stderr.String()), "\n"); line != "" {
+		return "the reader crashed: " + line
+	}
+	return "the reader crashed: " + strings.ReplaceAll(err.Error(), "\n", ", ")
+}
+
+// head keeps the first 4 KiB that are written to it.
+type head struct{ bytes.Buffer }
+
+func (h *head) Write(p []byte) (int, error) {
+	if room := 4<<10 - h.Len(); room > 0 {
+		_, _ = h.Buffer.Write(p[:min(room, len(p))])
+	}
+	return len(p), nil
+}

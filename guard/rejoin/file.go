@@ -1,0 +1,95 @@
+package rejoin
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// segmentNames lists the WAL's segments, oldest first, as etcd orders them: by name.
+// What etcd itself would not take for a WAL (a half-made wal.tmp, *.tmp) is none.
+func segmentNames(dataDir string) ([]string, error) {
+	dir := filepath.Join(dataDir, "member", "wal")
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, missing(dataDir, filepath.Join(dataDir, "member"), dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the WAL: %w", err)
+	}
+	var paths []string
+	strange := ""
+	for _, e := range entries {
+		switch {
+		case !strings.HasSuffix(e.Name(), ".wal"):
+		case sequence(e.Name()) < 0:
+			strange = filepath.Join(dir, e.Name())
+		default:
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	if len(paths) == 0 && strange != "" {
+		return nil, fmt.Errorf("%s is not named as a segment", strange)
+	}
+	slices.Sort(paths)
+	return paths, nil
+}
+
+// sequence is the segment's number, by its name: <sequence>-<first index>.wal in
+// hex. It is negative if that is no such name.
+func sequence(name string) int64 {
+	var number, index uint64
+	if _, err := fmt.Sscanf(filepath.Base(name), "%016x-%016x.wal", &number, &index); err != nil {
+		return -1
+	}
+	return int64(number & (1<<63 - 1))
+}
+
+// missing is nil if the first of the paths that is not a folder is not there at
+// all. A link that leads nowhere is no missing file: its volume may be.
+func missing(paths ...string) error {
+	for _, path := range paths {
+		if _, err := os.Stat(path); err == nil {
+			continue
+		}
+		if _, err := os.Lstat(path); err == nil {
+			return fmt.Errorf("%s is a link that leads nowhere", path)
+		}
+		return nil
+	}
+	return nil
+}
+
+// openRegular opens a file for reading and nothing else: no pipe that would block,
+// no device, no folder.
+func openRegular(path string) (*os.File, fs.FileInfo, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no regular file", path)
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, nil, err
+	}
+	return file, info, nil
+}
+
+// guarded turns a panic of a reader into its error: the readers open files that
+// nobody vouches for.
+func guarded(read func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the reader panicked: %v", p)
+		}
+	}()
+	return read()
+}
