@@ -25,6 +25,7 @@ func groups() []group {
 		{"engine", engineRows},
 		{"handler", handlerRows},
 		{"tls", tlsRows},
+		{"patch", patchRows},
 	}
 }
 
