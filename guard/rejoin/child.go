@@ -61,8 +61,8 @@ func (c Child) once(ctx context.Context, dataDir string, id ID) Witness {
 		return Witness{Answer: Unreadable, Why: fmt.Sprintf("start the reader: %v", err)}
 	}
 	w, err := p.ask(request{DataDir: dataDir, ID: id, Timeout: c.timeout()})
-	if ended := p.stop(); err != nil {
-		return Witness{Answer: Unreadable, Why: p.cause(ctx, errors.Join(err, ended))}
+	if ended := p.stop(err); err != nil {
+		return Witness{Answer: Unreadable, Why: p.cause(ctx, err, ended)}
 	}
 	return w
 }
@@ -121,21 +121,28 @@ func (p *process) ask(r request) (Witness, error) {
 	return w, nil
 }
 
-// stop ends a child that has answered by ending its input.
-func (p *process) stop() error {
+// stop ends a child: by the end of its input if it has answered, by force if it
+// talks nonsense.
+func (p *process) stop(err error) error {
 	_ = p.in.Close()
+	if err != nil && !errors.Is(err, io.EOF) {
+		_ = p.command.Process.Kill()
+	}
 	return p.command.Wait()
 }
 
 // cause says in one line what became of the child.
-func (p *process) cause(ctx context.Context, err error) string {
-	if ctx.Err() != nil {
+func (p *process) cause(ctx context.Context, err, ended error) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(p.stderr.String()), "\n")
+	switch {
+	case ctx.Err() != nil:
 		return "the reader did not answer in time"
-	}
-	if line, _, _ := strings.Cut(strings.TrimSpace(p.stderr.String()), "\n"); line != "" {
+	case line != "":
 		return "the reader crashed: " + line
+	case errors.Is(err, io.EOF):
+		return fmt.Sprintf("the reader crashed: %v", ended)
 	}
-	return "the reader crashed: " + strings.ReplaceAll(err.Error(), "\n", ", ")
+	return fmt.Sprintf("the reader talks nonsense: %v", err)
 }
 
 // head keeps the first 4 KiB that are written to it.

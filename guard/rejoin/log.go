@@ -116,19 +116,19 @@ func (t *tail) take(rec *walpb.Record) error {
 	case wal.EntryType:
 		var e raftpb.Entry
 		if err := proto.Unmarshal(rec.GetData(), &e); err != nil {
-			return fmt.Errorf("read an entry: %w", err)
+			return fmt.Errorf("read an entry: %w", errGarbled)
 		}
 		return t.entry(&e)
 	case wal.StateType:
 		var state raftpb.HardState
 		if err := proto.Unmarshal(rec.GetData(), &state); err != nil {
-			return fmt.Errorf("read a hard state: %w", err)
+			return fmt.Errorf("read a hard state: %w", errGarbled)
 		}
 		t.commit = state.GetCommit()
 	case wal.SnapshotType:
 		var snapshot walpb.Snapshot
 		if err := proto.Unmarshal(rec.GetData(), &snapshot); err != nil {
-			return fmt.Errorf("read a snapshot record: %w", err)
+			return fmt.Errorf("read a snapshot record: %w", errGarbled)
 		}
 		t.last = max(t.last, snapshot.GetIndex())
 	case wal.CrcType:
@@ -151,7 +151,7 @@ func (t *tail) entry(e *raftpb.Entry) error {
 	t.last = index
 	removed, known, err := changeOf(e, t.id)
 	if err != nil {
-		return fmt.Errorf("read the membership change of entry %d: %w", index, err)
+		return fmt.Errorf("read the membership change of entry %d: %w", index, errGarbled)
 	}
 	if n := len(t.changes); known && (n == 0 || t.changes[n-1].removed != removed) {
 		t.changes = append(t.changes, change{index, removed})

@@ -86,7 +86,26 @@ type header struct {
 	memberID, clusterID ID
 }
 
-var errNoHeader = errors.New("it does not begin with etcd's IDs")
+var (
+	errNoHeader = errors.New("it does not begin with etcd's IDs")
+	errTorn     = errors.New("a record is torn")
+	errChecksum = errors.New("the checksum is wrong")
+	// errGarbled stands for protobuf's errors, whose text differs from run to run.
+	errGarbled = errors.New("it is no message of its type")
+)
+
+// plain is an error of etcd's decoder in few words.
+func plain(err error) error {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errTorn
+	case errors.Is(err, wal.ErrCRCMismatch):
+		return errChecksum
+	case errors.Is(err, proto.Error):
+		return errGarbled
+	}
+	return err
+}
 
 func (s *segment) header() (header, error) {
 	var rec walpb.Record
@@ -99,7 +118,7 @@ func (s *segment) header() (header, error) {
 	}
 	var metadata etcdserverpb.Metadata
 	if err := proto.Unmarshal(rec.GetData(), &metadata); err != nil {
-		return header{}, fmt.Errorf("%s: %w: %w", s.file.Name(), errNoHeader, err)
+		return header{}, fmt.Errorf("%s: %w: %w", s.file.Name(), errNoHeader, errGarbled)
 	}
 	out.memberID, out.clusterID = ID(metadata.GetNodeID()), ID(metadata.GetClusterID())
 	if out.memberID == 0 || out.clusterID == 0 {
@@ -115,7 +134,7 @@ func (s *segment) nextOf(rec *walpb.Record, want int64) error {
 	case errors.Is(err, io.EOF):
 		return fmt.Errorf("%s: %w: it is blank", s.file.Name(), errNoHeader)
 	case err != nil:
-		return fmt.Errorf("%s: %w: %w", s.file.Name(), errNoHeader, err)
+		return fmt.Errorf("%s: %w: %w", s.file.Name(), errNoHeader, plain(err))
 	case rec.GetType() != want:
 		return fmt.Errorf("%s: %w: a record of type %d", s.file.Name(), errNoHeader, rec.GetType())
 	}
