@@ -1,0 +1,143 @@
+package agent
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/quorate/quorate/guard/rejoin"
+)
+
+func options(t *testing.T, c *Config, name string, begin func(Identity) start) map[string]any {
+	t.Helper()
+	id, err := c.Identify(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := c.etcdConfig(id, begin(id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out map[string]any
+	if err := yaml.Unmarshal(content, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestEtcdConfig(t *testing.T) {
+	c := loaded(t, good)
+	founder := options(t, c, "main-0", func(Identity) start { return c.founding() })
+	for option, want := range map[string]any{
+		"name": "main-0", "data-dir": "/var/lib/etcd", "initial-cluster-token": "6a1f2a52",
+		"initial-cluster": "main-0=https://main-0.main-peer.plant.svc:2380", "initial-cluster-state": "new",
+		"initial-advertise-peer-urls": "https://main-0.main-peer.plant.svc:2380",
+		"advertise-client-urls":       "https://main-0.main-peer.plant.svc:2379",
+		"listen-peer-urls":            "https://0.0.0.0:2380", "snapshot-count": float64(10000), "heartbeat-note": "of main-0",
+	} {
+		if founder[option] != want {
+			t.Errorf("%s is %v, not %v", option, founder[option], want)
+		}
+	}
+	if c.Etcd["heartbeat-note"] != "of {name}" {
+		t.Error("the configuration itself was changed")
+	}
+}
+
+// A learner's initial cluster names every member by its peer URLs, also those that
+// have no name yet.
+func TestEtcdConfigOfALearner(t *testing.T) {
+	c := loaded(t, good)
+	members := []rejoin.Member{
+		{ID: 0xa, Name: "main-0", PeerURLs: []string{"https://main-0.main-peer.plant.svc:2380", "https://10.0.0.1:2380"}},
+		{ID: 0xb, PeerURLs: []string{"https://main-1.main-peer.plant.svc:2380"}, Learner: true},
+		{ID: 0xc, PeerURLs: []string{"https://main-2.main-peer.plant.svc:2380"}},
+	}
+	learner := options(t, c, "main-1", func(id Identity) start { return c.joining(id, members) })
+	want := "main-0=https://main-0.main-peer.plant.svc:2380,main-0=https://10.0.0.1:2380,main-1=https://main-1.main-peer.plant.svc:2380,unnamed-c=https://main-2.main-peer.plant.svc:2380"
+	if learner["initial-cluster"] != want || learner["initial-cluster-state"] != "existing" {
+		t.Errorf("%v, %v", learner["initial-cluster-state"], learner["initial-cluster"])
+	}
+}
+
+// Files without a WAL are put aside once, and never overwritten.
+func TestClear(t *testing.T) {
+	c := &Config{DataDir: t.TempDir()}
+	put := func() {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Join(c.DataDir, "member", "snap"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(c.DataDir, "member", "snap", "db"), []byte("data"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.clear(); err != nil {
+		t.Fatalf("nothing there: %v", err)
+	}
+	put()
+	if err := c.clear(); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := os.ReadFile(filepath.Join(c.DataDir, leftover, "snap", "db"))
+	if err != nil || string(kept) != "data" {
+		t.Errorf("it was not kept: %q, %v", kept, err)
+	}
+	put()
+	if err := c.clear(); err == nil || !strings.Contains(err.Error(), leftover+" is there already: look at it and remove it") {
+		t.Errorf("a second time: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(c.DataDir, "member", "snap", "db")); err != nil {
+		t.Errorf("the second leftover was touched: %v", err)
+	}
+}
+
+func TestCheckDataDir(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	for _, path := range []string{file, filepath.Join(dir, "data", "member", "wal")} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, says := range map[string]string{
+		filepath.Join(dir, "new"):     "",
+		dir:                           "",
+		file:                          "dataDir: " + file + " is a file and should be a folder",
+		filepath.Join(dir, "data"):    "dataDir: " + filepath.Join(dir, "data", "member", "wal") + " is a file and should be a folder",
+		filepath.Join(file, "below"):  "not a directory",
+		strings.Repeat("long/", 1000): "file name too long",
+	} {
+		err := (&Config{DataDir: path}).checkDataDir()
+		if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says) || Code(err) != ExitUsage) {
+			t.Errorf("%.40s: %v, want %q", path, err, says)
+		}
+	}
+}
+
+func TestReplaceFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "etcd.yaml")
+	for _, content := range []string{"first", "second"} {
+		if err := replaceFile(path, []byte(content)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != content {
+			t.Errorf("%q, %v", got, err)
+		}
+	}
+	if err := replaceFile(filepath.Join(dir, "nowhere", "etcd.yaml"), nil); err == nil {
+		t.Error("a folder that is not there was written to")
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 1 || !slices.ContainsFunc(left, func(e os.DirEntry) bool { return e.Name() == "etcd.yaml" }) {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
