@@ -31,6 +31,10 @@ var causeSays = map[string]string{
 	string(field.ErrorTypeRequired):  field.ErrorTypeRequired.String() + ": ",
 }
 
+// oldValue is the type in the place of the value, which Kubernetes 1.34 writes for
+// a CRD rule on an object, and 1.37 does not.
+const oldValue = `"object": `
+
 // verdictIn reads the verdict of the only layer that is on in an answer of the
 // API server. Whatever it does not look like is a finding by no rule, which no
 // layer in process has. An error is one of transport.
@@ -71,6 +75,9 @@ func findingsIn(c *cel.Catalogue, layer cel.Layer, s metav1.Status) []cel.Findin
 		if !known || !ok {
 			return nil
 		}
+		if layer == cel.LayerCRD && cause.Type == metav1.CauseTypeFieldValueInvalid {
+			message = strings.TrimPrefix(message, oldValue)
+		}
 		out = append(out, cel.Finding{Rule: ruleIn(message), Outcome: cel.Deny, Message: message, Field: cause.Field, Reason: string(cause.Type)})
 	}
 	return out
@@ -108,6 +115,7 @@ func TestVerdictIn(t *testing.T) {
 	path := field.NewPath("spec", "x")
 	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "Etcd"}, "e", field.ErrorList{
 		field.Forbidden(path, "No: 1. (b)"), field.Invalid(path, field.OmitValueType{}, "No: 1. (a)")})
+	older := apierrors.NewInvalid(schema.GroupKind{Kind: "Etcd"}, "e", field.ErrorList{field.Invalid(path, "object", "No: 1. (a)")})
 	byWebhook := apierrors.NewInvalid(schema.GroupKind{Kind: "Etcd"}, "e", field.ErrorList{field.Forbidden(path, "No: 1. (b)")})
 	byWebhook.ErrStatus.Message = webhookSays + byWebhook.ErrStatus.Message
 	failed := apierrors.NewInvalid(schema.GroupKind{Kind: "Etcd"}, "e", field.ErrorList{field.InternalError(path, errors.New("no such key: x"))})
@@ -126,6 +134,7 @@ func TestVerdictIn(t *testing.T) {
 	}{
 		{name: "accepted", layer: cel.LayerCRD},
 		{name: "CRD, in catalogue order", layer: cel.LayerCRD, err: invalid, want: []cel.Finding{denied("a", "FieldValueInvalid"), denied("b", "FieldValueForbidden")}},
+		{name: "CRD, of an older version", layer: cel.LayerCRD, err: older, want: []cel.Finding{denied("a", "FieldValueInvalid")}},
 		{name: "webhook", layer: cel.LayerWebhook, err: byWebhook, want: []cel.Finding{denied("b", "FieldValueForbidden")}},
 		{name: "policy", layer: cel.LayerVAP, err: byPolicy, want: []cel.Finding{denied("a", "FieldValueForbidden")}},
 		{name: "the webhook in the CRD's place", layer: cel.LayerCRD, err: byWebhook, want: strange(byWebhook)},
