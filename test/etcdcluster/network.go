@@ -41,8 +41,11 @@ const (
 	peerPort   = "2380"
 )
 
+// Address is host:port of the member with this number, for what runs beside it.
+func (n Network) Address(i int, port string) string { return net.JoinHostPort(n.host(i), port) }
+
 func (n Network) host(i int) string { return fmt.Sprintf("%s.%d", n, i+1) }
 
 func (n Network) url(i int, port string) string {
-	return "http://" + net.JoinHostPort(n.host(i), port)
+	return "http://" + n.Address(i, port)
 }

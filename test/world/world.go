@@ -18,6 +18,7 @@ import (
 	"github.com/quorate/quorate/cel"
 	"github.com/quorate/quorate/cel/rules"
 	"github.com/quorate/quorate/test/cluster"
+	"github.com/quorate/quorate/test/product"
 )
 
 // Options say what world to start. The zero value is an ordinary installation
@@ -93,11 +94,11 @@ func (w *World) prepare(ctx context.Context) (err error) {
 	if w.catalogue, err = cel.Load(rules.FS, "."); err != nil {
 		return err
 	}
-	if w.Root, err = Root(ctx); err != nil {
+	if w.Root, err = product.Root(ctx); err != nil {
 		return err
 	}
 	if w.Binary == "" {
-		w.Binary, err = build(ctx, w.Root)
+		w.Binary, err = product.Build(ctx, w.Root, "quorate")
 	}
 	return err
 }

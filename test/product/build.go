@@ -1,4 +1,5 @@
-package world
+// Package product builds the product's programs for tests and demonstration.
+package product
 
 import (
 	"bytes"
@@ -9,7 +10,7 @@ import (
 	"time"
 )
 
-// buildTimeout bounds the build of the manager from a cold cache.
+// buildTimeout bounds a build from a cold cache.
 const buildTimeout = 15 * time.Minute
 
 // Root is the repository's folder: the parent of the test module's.
@@ -21,14 +22,14 @@ func Root(ctx context.Context) (string, error) {
 	return filepath.Dir(filepath.Dir(string(bytes.TrimSpace(module)))), nil
 }
 
-// build makes bin/world/quorate, so that a test never runs yesterday's gate. The
-// flags are the plain ones: what this program was compiled from serves again,
-// and bin/quorate stays what `make build` made of it.
-func build(ctx context.Context, root string) (string, error) {
+// Build makes bin/world/NAME of cmd/NAME, so that a test never runs yesterday's
+// program. The flags are the plain ones: what it was compiled from serves again,
+// and bin/NAME stays what `make build` made of it.
+func Build(ctx context.Context, root, name string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, buildTimeout)
 	defer cancel()
-	binary := filepath.Join(root, "bin", "world", "quorate")
-	out, err := exec.CommandContext(ctx, "go", "-C", root, "build", "-o", binary, "./cmd/quorate").CombinedOutput()
+	binary := filepath.Join(root, "bin", "world", name)
+	out, err := exec.CommandContext(ctx, "go", "-C", root, "build", "-o", binary, "./cmd/"+name).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build %s: %w: %s", binary, err, bytes.TrimSpace(out))
 	}

@@ -1,0 +1,170 @@
+package guarded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/quorate/quorate/guard/rejoin"
+	"github.com/quorate/quorate/internal/agent"
+	"github.com/quorate/quorate/test/cluster"
+	"github.com/quorate/quorate/test/etcdcluster"
+)
+
+// removals is how often a member is removed from a cluster of each size.
+const removals = 50
+
+// TestRemovedNeverReturns: a member is removed over and over while its pod restarts
+// in a loop, half of the time down at that moment, or killed in it. It is never
+// added again before its disk is a new one, and the others go on.
+//
+func TestRemovedNeverReturns(t *testing.T) {
+	for _, size := range []int{3, 5} {
+		t.Run(fmt.Sprintf("of %d", size), func(t *testing.T) {
+			t.Parallel()
+			s := newSet(t, size, size)
+			s.form()
+			storm := &storm{set: s, victim: s.pods[size-1], verdicts: map[string]map[string]int{}}
+			for i := range removals {
+				storm.round(i)
+			}
+			t.Logf("%d removals, %d starts refused, none got back in; verdicts by what could be seen:\n%s", removals, storm.refused, storm.shares())
+		})
+	}
+}
+
+type storm struct {
+	*set
+	victim   *pod
+	refused  int
+	verdicts map[string]map[string]int // by what could be seen, by verdict and witness
+}
+
+// round removes the victim, lets it try, and joins it afresh on a new disk.
+func (s *storm) round(i int) {
+	s.t.Helper()
+	p, survivors := s.victim, s.pods[:len(s.pods)-1]
+	id, err := s.ID(s.t.Context(), p.Member)
+	must(s.t, err)
+	s.remove(p, survivors, id, i)
+
+	p.forget()
+	p.run()
+	s.triesInVain(p, 3)
+	p.rest()
+	s.voters(survivors...)
+	must(s.t, s.Healthy(s.t.Context(), members(survivors)...))
+	s.testify(rejoin.ID(id))
+
+	must(s.t, p.wipe())
+	p.run()
+	s.ready(p)
+	s.voters(s.pods...)
+}
+
+// remove is the controller's part. The victim is down, or runs, or is killed at the
+// same moment.
+func (s *storm) remove(p *pod, survivors []*pod, id uint64, i int) {
+	s.t.Helper()
+	killed := make(chan struct{})
+	switch {
+	case i%2 == 0:
+		p.rest()
+		close(killed)
+	case i%4 == 1:
+		go func() { defer close(killed); p.rest() }()
+	default:
+		close(killed)
+	}
+	err := cluster.Until(s.t.Context(), "the removal", func(ctx context.Context) error {
+		client := s.client(survivors...)
+		_, err := client.MemberRemove(ctx, id)
+		return errors.Join(err, client.Close())
+	})
+	must(s.t, err)
+	<-killed
+}
+
+var errTriesLeft = errors.New("it has not tried often enough")
+
+// triesInVain waits until prepare was refused a number of times. It may have let
+// etcd start on a list from before the removal; never once it was refused.
+func (s *storm) triesInVain(p *pod, times int) {
+	s.t.Helper()
+	err := cluster.Until(s.t.Context(), p.Name+" to be refused", func(context.Context) error {
+		codes, _ := p.answers()
+		refused := 0
+		for _, code := range codes {
+			if code == agent.ExitPermanentlyRemoved {
+				refused++
+			}
+		}
+		if refused < times {
+			return fmt.Errorf("%w: %v", errTriesLeft, codes)
+		}
+		return nil
+	})
+	must(s.t, err)
+	codes, _ := p.answers()
+	first := slices.Index(codes, agent.ExitPermanentlyRemoved)
+	for _, code := range codes[first:] {
+		s.refused++
+		if code != agent.ExitPermanentlyRemoved {
+			s.t.Errorf("after a refusal prepare answered %d: %v", code, codes)
+		}
+	}
+}
+
+// seen is what a check can see.
+type seen struct {
+	name                    string
+	list, ledger, tombstone bool
+	// must is the exit code that there has to be; 0 leaves it open, since a member
+	// that was down has nothing on its disk.
+	must int
+}
+
+var sights = []seen{
+	{"everything", true, true, true, agent.ExitPermanentlyRemoved},
+	{"no ledger", true, false, true, agent.ExitPermanentlyRemoved},
+	{"no tombstone", true, true, false, agent.ExitPermanentlyRemoved},
+	{"no list", false, true, true, agent.ExitPermanentlyRemoved},
+	{"no list, no tombstone", false, true, false, agent.ExitPermanentlyRemoved},
+	{"no list, no ledger", false, false, true, 0},
+	{"no list, no ledger, no tombstone", false, false, false, 0},
+}
+
+// testify asks for the verdict on the removed member's disk with witnesses taken
+// away.
+func (s *storm) testify(id rejoin.ID) {
+	s.t.Helper()
+	for _, sight := range sights {
+		r := s.victim.check(s.t, s.config, sight, id)
+		if sight.must != 0 && r.ExitCode != sight.must {
+			s.t.Errorf("%s: %+v", sight.name, r)
+		}
+		if r.Action != rejoin.Refuse && (r.Action != rejoin.Start || r.By != rejoin.ByDisk) {
+			s.t.Errorf("%s: neither refused nor started for want of a witness: %+v", sight.name, r)
+		}
+		if s.verdicts[sight.name] == nil {
+			s.verdicts[sight.name] = map[string]int{}
+		}
+		s.verdicts[sight.name][fmt.Sprintf("%s by %s", r.Action, r.By)]++
+	}
+}
+
+func (s *storm) shares() (text string) {
+	for _, sight := range sights {
+		text += fmt.Sprintf("%s: %v\n", sight.name, s.verdicts[sight.name])
+	}
+	return text
+}
+
+func members(pods []*pod) (out []*etcdcluster.Member) {
+	for _, p := range pods {
+		out = append(out, p.Member)
+	}
+	return out
+}
