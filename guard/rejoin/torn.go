@@ -5,29 +5,34 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"slices"
 
+	"go.etcd.io/etcd/server/v3/storage/wal"
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// sector is what a disk writes whole or not at all, in bytes, by etcd's own reckoning.
+const sector = 512
 
 // end judges why a segment could not be read further: nil if the log ends there.
 //
 // etcd takes three things for the end of a log: a length of zero, a record that goes
 // beyond the file, and one of which a whole sector is zero. It drops what comes
 // after. A damaged length or a zeroed page looks the same and must not drop a
-// removal, so here nothing but zeros may follow, and no whole record may be in what
-// is dropped.
+// removal, so here nothing but zeros may follow, no whole record may be in what is
+// dropped, and the length must be that of the record. A crash that wrote the second
+// page of a long batch and not the first is refused with them.
+//
+// What cannot be told from an honest crash: a log that was cut, or zeroed to its
+// end, at a record or within one.
 func (s *segment) end(cause error, last bool) error {
 	at := s.decoder.LastOffset()
 	if errors.Is(cause, io.EOF) {
 		return s.blank(at, "a blank")
 	}
 	if !last || !errors.Is(cause, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%s at offset %d: %w", s.file.Name(), at, cause)
+		return fmt.Errorf("%s at offset %d: %w", s.file.Name(), at, plain(cause))
 	}
 	return s.torn(at)
 }
@@ -50,7 +55,10 @@ func (s *segment) torn(at int64) error {
 	if _, err := s.file.ReadAt(body, at+frameBytes); err != nil {
 		return fmt.Errorf("read a torn record: %w", err)
 	}
-	if whole(body, s.crc) || holdsRecord(body) {
+	if !fits(body[:min(int64(len(body)), sector-(at+frameBytes)%sector)], length) {
+		return fmt.Errorf("%s at offset %d: a record with a broken length", s.file.Name(), at)
+	}
+	if holdsRecord(body) {
 		return fmt.Errorf("%s at offset %d: a broken record with others after it", s.file.Name(), at)
 	}
 	return s.blank(at+frameBytes+int64(len(body)), "a broken record")
@@ -82,12 +90,18 @@ func frameOf(frame []byte) (length, padding int64) {
 	return int64(n & (1<<56 - 1)), padding
 }
 
-// whole tells whether the bytes begin with a record that has the right checksum,
-// whatever length its frame gives.
-func whole(body []byte, crc uint32) bool {
-	r, _, ok := parse(body)
-	return ok && r.crc == crc32.Update(crc, castagnoli, r.data)
+// fits tells whether a record of which this is the first sector has the length that
+// its frame gives: it can be told from within as well. A sector that was never
+// written, or that ends too early, contradicts nothing.
+func fits(first []byte, length int64) bool {
+	if !slices.ContainsFunc(first, notZero) {
+		return true
+	}
+	n, err := lengthOf(first)
+	return errors.Is(err, io.ErrUnexpectedEOF) || err == nil && n == length
 }
+
+func notZero(b byte) bool { return b != 0 }
 
 // holdsRecord tells whether a record is somewhere within the bytes. Frames are
 // aligned to 8 bytes. Its checksum depends on what was before it and cannot be
@@ -99,49 +113,37 @@ func holdsRecord(body []byte) bool {
 		if length == 0 || padding != -length&7 || end > int64(len(body)) {
 			continue
 		}
-		_, n, ok := parse(body[frameBytes : frameBytes+length])
-		if ok && int64(n) == length && !slices.ContainsFunc(body[frameBytes+length:end], func(b byte) bool { return b != 0 }) {
+		n, err := lengthOf(body[frameBytes : frameBytes+length])
+		if err == nil && n == length && !slices.ContainsFunc(body[frameBytes+length:end], notZero) {
 			return true
 		}
 	}
 	return false
 }
 
-type record struct {
-	crc  uint32
-	data []byte
-}
-
-// parse reads type, checksum and data of a walpb.Record, in the order in which etcd
-// writes them, and tells how many bytes they are.
-func parse(body []byte) (r record, n int, ok bool) {
-	kind, rest, ok := varint(body, 1)
-	if !ok || kind == 0 || kind > 5 {
-		return record{}, 0, false
-	}
-	crc, rest, ok := varint(rest, 2)
-	if !ok || crc > 1<<32-1 {
-		return record{}, 0, false
-	}
-	r.crc = uint32(crc)
-	if number, wire, m := protowire.ConsumeTag(rest); m > 0 && number == 3 && wire == protowire.BytesType {
-		data, l := protowire.ConsumeBytes(rest[m:])
-		if l < 0 {
-			return record{}, 0, false
+// lengthOf is how long the walpb.Record is that begins here, by its own account:
+// type, checksum and data, each a tag and a number, in the order in which etcd
+// writes them. It fails with io.ErrUnexpectedEOF if the bytes end too early for that.
+func lengthOf(body []byte) (int64, error) {
+	rest := body
+	for field, most := range []uint64{uint64(wal.SnapshotType), 1<<32 - 1, longestRecord} {
+		number, kind, n := protowire.ConsumeTag(rest)
+		if n < 0 {
+			return 0, protowire.ParseError(n)
 		}
-		r.data, rest = data, rest[m+l:]
+		value, m := protowire.ConsumeVarint(rest[n:])
+		if m < 0 {
+			return 0, protowire.ParseError(m)
+		}
+		if number != protowire.Number(field+1) || kind != recordFields[field] || value > most {
+			return 0, errGarbled
+		}
+		rest = rest[n+m:]
+		if kind == protowire.BytesType {
+			return int64(len(body)-len(rest)) + int64(value), nil
+		}
 	}
-	return r, len(body) - len(rest), true
+	return 0, errGarbled
 }
 
-func varint(body []byte, field protowire.Number) (uint64, []byte, bool) {
-	number, wire, n := protowire.ConsumeTag(body)
-	if n < 0 || number != field || wire != protowire.VarintType {
-		return 0, nil, false
-	}
-	v, m := protowire.ConsumeVarint(body[n:])
-	if m < 0 {
-		return 0, nil, false
-	}
-	return v, body[n+m:], true
-}
+var recordFields = [...]protowire.Type{protowire.VarintType, protowire.VarintType, protowire.BytesType}
