@@ -66,7 +66,7 @@ func (s *segment) torn(at int64) error {
 
 // blank fails if there is anything but zeros from an offset on.
 func (s *segment) blank(from int64, after string) error {
-	buffer, zeros := make([]byte, 256<<10), make([]byte, 256<<10)
+	buffer, zeros := make([]byte, 64<<10), make([]byte, 64<<10)
 	for at := from; ; {
 		n, err := s.file.ReadAt(buffer, at)
 		if !bytes.Equal(buffer[:n], zeros[:n]) {
