@@ -166,12 +166,11 @@ func TestChild(t *testing.T) {
 		{"a hang", "hang", nil, Unreadable, "the reader did not answer in time"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Setenv(child, c.mode)
 			dir := t.TempDir()
 			if c.make != nil {
 				c.make(t, dir)
 			}
-			r := reader()
+			r := childThat(c.mode)
 			if c.mode == "hang" {
 				r.Timeout = 100 * time.Millisecond
 			}

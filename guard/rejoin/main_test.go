@@ -6,32 +6,34 @@ import (
 	"testing"
 )
 
-// child, set in the environment, makes the test binary a child or one of its faults.
-const child = "REJOIN_TEST_CHILD"
+// child, as the first argument, makes the test binary a child, or one of its faults.
+const child = "rejoin-child"
 
 func TestMain(m *testing.M) {
-	switch os.Getenv(child) {
+	if len(os.Args) == 3 && os.Args[1] == child {
+		os.Exit(beChild(os.Args[2]))
+	}
+	os.Exit(m.Run())
+}
+
+func beChild(mode string) int {
+	switch mode {
 	case "serve":
-		os.Exit(ServeChild(os.Stdin, os.Stdout))
+		return ServeChild(os.Stdin, os.Stdout)
 	case "hang":
 		_, _ = io.Copy(io.Discard, os.Stdin)
 	case "garbage":
 		_, _ = os.Stdout.WriteString("no JSON\n")
-		os.Exit(0)
-	case "silent":
-		os.Exit(3)
 	case "maybe":
 		_, _ = os.Stdout.WriteString(`{"Answer":"maybe"}` + "\n")
-		os.Exit(0)
 	case "endless":
 		for {
 			_, _ = os.Stdout.WriteString("xxxxxxxxxxxxxxxx")
 		}
 	}
-	if err := os.Setenv(child, "serve"); err != nil {
-		panic(err)
-	}
-	os.Exit(m.Run())
+	return 3
 }
 
-func reader() Child { return Child{Program: os.Args[0]} }
+func reader() Child { return childThat("serve") }
+
+func childThat(mode string) Child { return Child{Program: os.Args[0], Args: []string{child, mode}} }
