@@ -12,7 +12,7 @@ import (
 )
 
 // promoteEvery is how often a learner asks. etcd says no until it has caught up.
-const promoteEvery = time.Second
+const promoteEvery = 500 * time.Millisecond
 
 // Promote asks until the member is a voter, or the context ends. No error ends it:
 // the next look may find another configuration.

@@ -2,12 +2,13 @@ package guarded
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"testing"
 
 	"go.etcd.io/bbolt"
 
@@ -25,13 +26,17 @@ type verdict struct {
 	ExitCode int           `json:"exitCode"`
 }
 
-// check asks for the verdict on a copy of the pod's disk, with what can be seen.
-func (p *pod) check(t *testing.T, c agent.Config, can seen, id rejoin.ID) verdict {
-	t.Helper()
-	dataDir := filepath.Join(t.TempDir(), "data")
-	must(t, etcdcluster.CopyDisk(p.DataDir, dataDir))
+// check asks for the verdict on a copy of the pod's disk in dir, with what can be
+// seen. config is the name of the file to write the configuration to.
+func (p *pod) check(ctx context.Context, dir, config string, c agent.Config, can seen, id rejoin.ID) (verdict, error) {
+	dataDir := filepath.Join(dir, "data")
+	if err := etcdcluster.CopyDisk(p.DataDir, dataDir); err != nil {
+		return verdict{}, err
+	}
 	if !can.tombstone {
-		must(t, unbury(dataDir, id))
+		if err := unbury(dataDir, id); err != nil {
+			return verdict{}, err
+		}
 	}
 	if !can.list {
 		c.Cluster.ClientEndpoints = []string{"http://" + p.set.Network.Address(len(p.set.pods), "2379")}
@@ -40,25 +45,26 @@ func (p *pod) check(t *testing.T, c agent.Config, can seen, id rejoin.ID) verdic
 	if can.ledger {
 		c.Ledger = []rejoin.Removal{{MemberID: id, ClusterID: c.Cluster.ID, Confirmed: true}}
 	}
-	must(t, p.configure(c, dataDir, "check.yaml"))
-	return p.verdict(t, "check.yaml")
+	if err := p.configure(c, dataDir, config); err != nil {
+		return verdict{}, err
+	}
+	return p.verdict(ctx, config)
 }
 
-func (p *pod) verdict(t *testing.T, config string) verdict {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), p.set.binary, "check", "--config", p.file(config), "--name", p.Name, "--list-timeout", "300ms", "-o", "json")
+func (p *pod) verdict(ctx context.Context, config string) (verdict, error) {
+	cmd := exec.CommandContext(ctx, p.set.binary, "check", "--config", p.file(config), "--name", p.Name, "--list-timeout", "1s", "-o", "json")
 	var complaints bytes.Buffer
 	cmd.Stderr = &complaints
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
+		return verdict{}, err
 	}
 	var v verdict
 	if err := json.Unmarshal(out, &v); err != nil || v.ExitCode != cmd.ProcessState.ExitCode() {
-		t.Fatalf("check ended with %d and printed %q: %v\n%s", cmd.ProcessState.ExitCode(), out, err, &complaints)
+		return verdict{}, fmt.Errorf("check ended with %d and printed %q: %v: %s", cmd.ProcessState.ExitCode(), out, err, &complaints)
 	}
-	return v
+	return v, nil
 }
 
 // unbury takes the member's tombstone out of a copy of its disk, as if etcd had not

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -190,4 +191,16 @@ func must(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// refuses waits until the pod's termination message begins like that.
+func (s *set) refuses(p *pod, begins string) {
+	s.t.Helper()
+	must(s.t, cluster.Until(s.t.Context(), "the reason of "+p.Name, func(context.Context) error {
+		message, err := os.ReadFile(p.file("message"))
+		if err == nil && !strings.HasPrefix(string(message), begins) {
+			err = fmt.Errorf("it is %q and should begin with %q", message, begins)
+		}
+		return err
+	}))
 }

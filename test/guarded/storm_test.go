@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/quorate/quorate/guard/rejoin"
 	"github.com/quorate/quorate/internal/agent"
 	"github.com/quorate/quorate/test/cluster"
@@ -137,22 +139,35 @@ var sights = []seen{
 }
 
 // testify asks for the verdict on the removed member's disk with witnesses taken
-// away.
+// away, all at once.
 func (s *storm) testify(id rejoin.ID) {
 	s.t.Helper()
-	for _, sight := range sights {
-		r := s.victim.check(s.t, s.config, sight, id)
-		if sight.must != 0 && r.ExitCode != sight.must {
-			s.t.Errorf("%s: %+v", sight.name, r)
-		}
-		if r.Action != rejoin.Refuse && (r.Action != rejoin.Start || r.By != rejoin.ByDisk) {
-			s.t.Errorf("%s: neither refused nor started for want of a witness: %+v", sight.name, r)
-		}
-		if s.verdicts[sight.name] == nil {
-			s.verdicts[sight.name] = map[string]int{}
-		}
-		s.verdicts[sight.name][fmt.Sprintf("%s by %s", r.Action, r.By)]++
+	verdicts := make([]verdict, len(sights))
+	group, ctx := errgroup.WithContext(s.t.Context())
+	for i, sight := range sights {
+		config, dir := fmt.Sprintf("check-%d.yaml", i), s.t.TempDir()
+		group.Go(func() (err error) {
+			verdicts[i], err = s.victim.check(ctx, dir, config, s.config, sight, id)
+			return err
+		})
 	}
+	must(s.t, group.Wait())
+	for i, sight := range sights {
+		s.judge(sight, verdicts[i])
+	}
+}
+
+func (s *storm) judge(sight seen, v verdict) {
+	if sight.must != 0 && v.ExitCode != sight.must {
+		s.t.Errorf("%s: %+v", sight.name, v)
+	}
+	if v.Action != rejoin.Refuse && (v.Action != rejoin.Start || v.By != rejoin.ByDisk) {
+		s.t.Errorf("%s: neither refused nor started for want of a witness: %+v", sight.name, v)
+	}
+	if s.verdicts[sight.name] == nil {
+		s.verdicts[sight.name] = map[string]int{}
+	}
+	s.verdicts[sight.name][fmt.Sprintf("%s by %s", v.Action, v.By)]++
 }
 
 func (s *storm) shares() (text string) {
