@@ -1,6 +1,6 @@
 # A static binary and nothing else: no base image, no shell. Build it first:
 #   make build
 FROM scratch
-COPY bin/quorate /quorate
+COPY bin/quorate bin/quorate-guard /
 USER 65532:65532
 ENTRYPOINT ["/quorate"]

@@ -77,7 +77,11 @@ func printVerdict(w io.Writer, output string, j agent.Judgement) error {
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(r)
 	}
-	_, err := fmt.Fprintf(w, "%s (by %s)\n%s\ndisk: %s, member %s of cluster %s\nremoved, by the ledger: %s; by the tombstone: %s; by the log: %s\n",
-		r.Action, r.By, r.Reason, r.Disk, r.MemberID, r.ClusterID, r.Ledger, r.Tombstone, r.Log)
+	disk := r.Disk
+	if j.Facts.Disk.State == rejoin.HasWAL {
+		disk += fmt.Sprintf(", member %s of cluster %s", r.MemberID, r.ClusterID)
+	}
+	_, err := fmt.Fprintf(w, "%s (by %s)\n%s\ndisk: %s\nremoved, by the ledger: %s; by the tombstone: %s; by the log: %s\n",
+		r.Action, r.By, r.Reason, disk, r.Ledger, r.Tombstone, r.Log)
 	return err
 }
