@@ -2,6 +2,7 @@ package etcdcluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,11 +16,11 @@ import (
 const tryTimeout = time.Second
 
 // Healthy waits until each of the members, or each that runs, has taken part in a
-// linearizable read. Learners cannot: leave them out. A member that ends is not
-// waited for.
+// linearizable read. Learners cannot: they are waited for by CaughtUp. A member that
+// ends is not waited for.
 func (c *Cluster) Healthy(ctx context.Context, members ...*Member) error {
 	if len(members) == 0 {
-		members = c.Running()
+		members = c.without(nil)
 	}
 	for _, m := range members {
 		if err := m.until(ctx, "to serve", m.serves); err != nil {
@@ -66,19 +67,33 @@ func (m *Member) tail() string {
 	return log[max(0, len(log)-tailBytes):]
 }
 
-// Published waits until the members that vote list the member with its client
-// URLs: a learner has started then, and has the log up to there.
-func (c *Cluster) Published(ctx context.Context, m *Member) error {
-	return m.until(ctx, "to be listed with its client URLs", func(ctx context.Context) error {
-		list, err := c.List(ctx, c.without(m)...)
-		if err != nil {
-			return err
-		}
-		for _, listed := range list.Members {
-			if listed.Name == m.Name && len(listed.ClientURLs) > 0 {
-				return nil
+// CaughtUp waits until the member hears the leader and has applied what a voter has
+// by now. That the list has its client URLs says less: a learner publishes them
+// before it has anything of the log.
+func (c *Cluster) CaughtUp(ctx context.Context, m *Member) error {
+	want := uint64(0)
+	return m.until(ctx, "to catch up", func(ctx context.Context) error {
+		if want == 0 {
+			voter, err := c.status(ctx, c.without(m)[0])
+			if err != nil {
+				return err
 			}
+			want = voter.RaftIndex
 		}
-		return errNotListed
+		own, err := c.status(ctx, m)
+		if err == nil && (own.Leader == 0 || own.RaftAppliedIndex < want) {
+			err = fmt.Errorf("%w: leader %x, applied %d of %d", errBehind, own.Leader, own.RaftAppliedIndex, want)
+		}
+		return err
 	})
+}
+
+var errBehind = errors.New("it is behind")
+
+func (c *Cluster) status(ctx context.Context, m *Member) (status *clientv3.StatusResponse, err error) {
+	err = c.call(ctx, "ask "+m.Name, []*Member{m}, func(ctx context.Context, client *clientv3.Client) error {
+		status, err = client.Status(ctx, m.ClientURL)
+		return err
+	})
+	return status, err
 }

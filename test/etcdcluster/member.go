@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/quorate/quorate/test/process"
 )
@@ -17,7 +18,7 @@ type Member struct {
 
 	cluster *Cluster
 	process *process.Process
-	args    []string
+	learner bool // added as one and not promoted
 }
 
 // errNeverStarted is the error of a member that had no process yet.
@@ -91,13 +92,18 @@ func (m *Member) Halt() error { return m.process.Signal(syscall.SIGSTOP) }
 // Resume lets a halted member go on.
 func (m *Member) Resume() error { return m.process.Signal(syscall.SIGCONT) }
 
+// endTimeout is long against the second that etcd takes to leave.
+const endTimeout = 30 * time.Second
+
 // Ended waits until the member has ended by itself.
 func (m *Member) Ended(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, endTimeout)
+	defer cancel()
 	select {
 	case <-m.process.Ended():
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("wait for %s to end: %w", m.Name, context.Cause(ctx))
+		return fmt.Errorf("wait for %s to end: %w\n%s", m.Name, context.Cause(ctx), m.tail())
 	}
 }
 

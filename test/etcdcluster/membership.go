@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
@@ -18,10 +19,10 @@ import (
 // callTimeout bounds one call; a busy machine may take seconds for an election.
 const callTimeout = 10 * time.Second
 
-// Client connects to the given members, or to all that run.
+// Client connects to the given members, or to all voters that run.
 func (c *Cluster) Client(ctx context.Context, via ...*Member) (*clientv3.Client, error) {
 	if len(via) == 0 {
-		via = c.Running()
+		via = c.without(nil)
 	}
 	var endpoints []string
 	for _, m := range via {
@@ -49,7 +50,7 @@ func (c *Cluster) call(ctx context.Context, what string, via []*Member, do func(
 	return nil
 }
 
-// List is the linearizable member list, by the given members or all that run.
+// List is the linearizable member list, by the given members or all voters that run.
 func (c *Cluster) List(ctx context.Context, via ...*Member) (list *clientv3.MemberListResponse, err error) {
 	err = c.call(ctx, "list the members", via, func(ctx context.Context, client *clientv3.Client) error {
 		list, err = client.MemberList(ctx)
@@ -84,7 +85,7 @@ func (c *Cluster) Add(ctx context.Context, m *Member, learner bool) (id uint64, 
 		}
 		added, err := add(ctx, []string{m.PeerURL})
 		if err == nil {
-			id = added.Member.ID
+			id, m.learner = added.Member.ID, learner
 		}
 		return err
 	})
@@ -100,21 +101,37 @@ func (c *Cluster) Promote(ctx context.Context, m *Member) error {
 	return cluster.Until(ctx, m.Name+" to be promoted", func(ctx context.Context) error {
 		return c.call(ctx, "promote "+m.Name, c.without(m), func(ctx context.Context, client *clientv3.Client) error {
 			_, err := client.MemberPromote(ctx, id)
+			m.learner = err != nil
 			return err
 		})
 	})
 }
 
-// Remove removes a member by its ID, through the others that run.
+// Remove removes a member by its ID, through the others that run. A call that runs
+// into its deadline may have done it or not, as when the member led: it is made
+// again, and a member that is not found is removed.
 func (c *Cluster) Remove(ctx context.Context, m *Member, id uint64) error {
-	return c.call(ctx, "remove "+m.Name, c.without(m), func(ctx context.Context, client *clientv3.Client) error {
-		_, err := client.MemberRemove(ctx, id)
+	return cluster.Until(ctx, m.Name+" to be removed", func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, removeTimeout)
+		defer cancel()
+		err := c.call(ctx, "remove "+m.Name, c.without(m), func(ctx context.Context, client *clientv3.Client) error {
+			_, err := client.MemberRemove(ctx, id)
+			return err
+		})
+		if errors.Is(err, rpctypes.ErrMemberNotFound) {
+			return nil
+		}
 		return err
 	})
 }
 
+// removeTimeout is longer than an election.
+const removeTimeout = 4 * time.Second
+
+// without are the voters that run, but for one. Learners serve neither the list nor
+// changes of it.
 func (c *Cluster) without(m *Member) []*Member {
-	return slices.DeleteFunc(c.Running(), func(r *Member) bool { return r == m })
+	return slices.DeleteFunc(c.Running(), func(r *Member) bool { return r == m || r.learner })
 }
 
 // Leader is the member that leads.
@@ -131,13 +148,9 @@ func (c *Cluster) Leader(ctx context.Context) (leader *Member, err error) {
 	return leader, err
 }
 
-func (c *Cluster) leads(ctx context.Context, m *Member) (leads bool, err error) {
-	err = c.call(ctx, "ask "+m.Name, []*Member{m}, func(ctx context.Context, client *clientv3.Client) error {
-		status, err := client.Status(ctx, m.ClientURL)
-		leads = err == nil && status.Leader == status.Header.MemberId
-		return err
-	})
-	return leads, err
+func (c *Cluster) leads(ctx context.Context, m *Member) (bool, error) {
+	status, err := c.status(ctx, m)
+	return err == nil && status.Leader == status.Header.MemberId, err
 }
 
 // Snapshot saves the database of a member to a file, with the checksum at its end

@@ -1,0 +1,276 @@
+package disks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/quorate/quorate/guard/rejoin"
+	"github.com/quorate/quorate/test/cluster"
+	"github.com/quorate/quorate/test/etcdcluster"
+)
+
+// removals writes the disks of one cluster of six founders, of which the last does
+// not start at first. Members leave it one by one, each in another way.
+func (e *estate) removals() {
+	c := e.cluster("main", "token-of-main", "")
+	var founders []*etcdcluster.Member
+	for i := range 6 {
+		founders = append(founders, c.Member(fmt.Sprintf("etcd-%d", i)))
+	}
+	late := founders[5]
+	must(e.t, c.Form(e.t.Context(), founders[:5], founders[5:]))
+	id := e.list("a founder has not started", c)
+	e.own("a founder's that never started", late.DataDir+"-none", late, e.id(c, late), id)
+	e.removedHealthy(c, founders[4], id)
+	must(e.t, late.StartAsFounder(founders...))
+	must(e.t, c.Healthy(e.t.Context(), late))
+	e.removedWhenKilled(c, founders[3], id)
+	e.removedWhileDown(c, founders[2], id)
+	e.learner(c, id)
+	e.uncommitted(c, id)
+	e.removedLeader(c, id)
+	e.survivors(c, id)
+}
+
+// remove removes a member that runs and waits until it has left by itself.
+func (e *estate) remove(c *etcdcluster.Cluster, m *etcdcluster.Member, member uint64) {
+	e.t.Helper()
+	must(e.t, c.Remove(e.t.Context(), m, member))
+	must(e.t, m.Ended(e.t.Context()))
+}
+
+// join adds a member, starts it as a learner and waits until it has the log.
+func (e *estate) join(c *etcdcluster.Cluster, m *etcdcluster.Member) uint64 {
+	e.t.Helper()
+	member, err := c.Add(e.t.Context(), m, true)
+	must(e.t, err)
+	e.start(c, m)
+	return member
+}
+
+func (e *estate) start(c *etcdcluster.Cluster, m *etcdcluster.Member) {
+	e.t.Helper()
+	must(e.t, m.StartAsJoiner(c.Running()...))
+	must(e.t, c.CaughtUp(e.t.Context(), m))
+}
+
+// maxRounds bounds what is repeated since it depends on timing: one removal of 40
+// leaves no tombstone.
+const maxRounds = 5
+
+// removedHealthy removes a healthy voter, and healthy learners after it until one
+// has left its tombstone.
+func (e *estate) removedHealthy(c *etcdcluster.Cluster, m *etcdcluster.Member, id uint64) {
+	member := e.id(c, m)
+	e.remove(c, m, member)
+	e.keep("removed while healthy", m, member, id)
+	names := []string{"removed while healthy"}
+	for !e.buried(e.t.Context(), names[len(names)-1]) {
+		if len(names) == maxRounds {
+			e.t.Fatalf("none of %d removed members has its tombstone", maxRounds)
+		}
+		m := c.Member(fmt.Sprintf("etcd-1%d", len(names)))
+		member := e.join(c, m)
+		e.remove(c, m, member)
+		names = append(names, fmt.Sprintf("removed while healthy, %d", len(names)))
+		e.keep(names[len(names)-1], m, member, id)
+	}
+	e.disks["buried"] = e.disks[names[len(names)-1]]
+	e.share("removed while healthy", names...)
+}
+
+// removedWhenKilled kills members in the instants around their removal: a voter,
+// and learners after it.
+func (e *estate) removedWhenKilled(c *etcdcluster.Cluster, voter *etcdcluster.Member, id uint64) {
+	var names []string
+	for i, delay := range []time.Duration{0, 5 * time.Millisecond, answered, answered} {
+		m, member := voter, uint64(0)
+		if i == 0 {
+			member = e.id(c, m)
+		} else {
+			m = c.Member(fmt.Sprintf("etcd-2%d", i))
+			member = e.join(c, m)
+		}
+		e.kill(c, m, member, delay)
+		names = append(names, fmt.Sprintf("killed at its removal, %d", i+1))
+		e.keep(names[i], m, member, id)
+	}
+	e.share("killed at its removal", names...)
+}
+
+// answered is a delay that the answer to a removal ends.
+const answered = time.Minute
+
+// kill ends the member a while after its removal was asked for. Whether that was
+// soon enough to be proposed depends on who led: it is removed in any case.
+func (e *estate) kill(c *etcdcluster.Cluster, m *etcdcluster.Member, member uint64, delay time.Duration) {
+	e.t.Helper()
+	others := slices.DeleteFunc(c.Running(), func(other *etcdcluster.Member) bool { return other == m })
+	client, err := c.Client(e.t.Context(), others...)
+	must(e.t, err)
+	defer client.Close()
+	_, err = client.Get(e.t.Context(), "health") // connects
+	must(e.t, err)
+	ctx, cancel := context.WithTimeout(e.t.Context(), 3*time.Second)
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		_, _ = client.MemberRemove(ctx, member)
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(delay):
+	}
+	must(e.t, m.Kill())
+	<-done
+	must(e.t, c.Remove(e.t.Context(), m, member))
+}
+
+// removedWhileDown stops a voter before it is removed, and lets it start once more.
+func (e *estate) removedWhileDown(c *etcdcluster.Cluster, m *etcdcluster.Member, id uint64) {
+	member := e.id(c, m)
+	must(e.t, m.Stop())
+	must(e.t, c.Remove(e.t.Context(), m, member))
+	e.keep("removed while down", m, member, id)
+	must(e.t, m.Restart())
+	must(e.t, m.Ended(e.t.Context()))
+	e.keep("removed while down, and started again", m, member, id)
+	e.share("removed while down", "removed while down")
+	e.share("removed while down, and started again", "removed while down, and started again")
+}
+
+// learner takes the disk of one that is never promoted, before and after its
+// removal. Its ID begins with a zero, which etcd does not print.
+func (e *estate) learner(c *etcdcluster.Cluster, id uint64) {
+	for round := 1; ; round++ {
+		m, member := e.shortID(c)
+		e.list("a learner was added", c)
+		e.own("an added member's that never started", m.DataDir+"-none", m, member, id)
+		e.start(c, m)
+		e.list("a learner", c)
+		must(e.t, m.Stop())
+		e.keep("a learner's", m, member, id)
+		must(e.t, m.Restart())
+		must(e.t, c.CaughtUp(e.t.Context(), m))
+		e.remove(c, m, member)
+		e.keep("a removed learner's", m, member, id)
+		if e.buried(e.t.Context(), "a removed learner's") {
+			return
+		}
+		if round == maxRounds {
+			e.t.Fatalf("none of %d removed learners has its tombstone", maxRounds)
+		}
+	}
+}
+
+// shortID adds learners until one's ID has fewer than 16 digits, which one in 16
+// has. It is a hash of the peer URL and the second: each needs a URL of its own.
+func (e *estate) shortID(c *etcdcluster.Cluster) (*etcdcluster.Member, uint64) {
+	e.t.Helper()
+	for range 150 {
+		e.learners++
+		m := c.Member(fmt.Sprintf("etcd-%d", 100+e.learners))
+		member, err := c.Add(e.t.Context(), m, true)
+		must(e.t, err)
+		if member < 1<<60 {
+			return m, member
+		}
+		must(e.t, c.Remove(e.t.Context(), m, member))
+	}
+	e.t.Fatal("no ID began with a zero")
+	return nil, 0
+}
+
+// errNotYet says that the log has nothing of the removal.
+var errNotYet = errors.New("the removal is not in the log")
+
+// uncommitted kills a leader that has its own removal in its log, while nobody else
+// has: the others elect another, and it is never removed. They are killed too, since
+// the removal waits for them in their sockets.
+func (e *estate) uncommitted(c *etcdcluster.Cluster, id uint64) {
+	for round := 1; ; round++ {
+		leader, err := c.Leader(e.t.Context())
+		must(e.t, err)
+		member, others := e.id(c, leader), c.Running()
+		err = e.halfRemoved(c, leader, member)
+		for _, m := range others {
+			must(e.t, m.Kill())
+		}
+		e.keep("removed by nobody but its own log", leader, member, id)
+		for _, m := range others {
+			if m != leader {
+				must(e.t, m.Restart())
+			}
+		}
+		must(e.t, c.Healthy(e.t.Context()))
+		e.list("a removal was not committed", c)
+		must(e.t, leader.Restart())
+		must(e.t, c.Healthy(e.t.Context()))
+		if err == nil {
+			return
+		}
+		if round == maxRounds {
+			e.t.Fatal(err)
+		}
+	}
+}
+
+func (e *estate) halfRemoved(c *etcdcluster.Cluster, leader *etcdcluster.Member, member uint64) error {
+	client, err := c.Client(e.t.Context(), leader)
+	must(e.t, err)
+	defer client.Close()
+	// The connection is there before the others are halted: the leader steps down a
+	// second after.
+	_, err = client.Get(e.t.Context(), "health")
+	must(e.t, err)
+	for _, m := range c.Running() {
+		if m != leader {
+			must(e.t, m.Halt())
+		}
+	}
+	ctx, cancel := context.WithTimeout(e.t.Context(), 3*time.Second)
+	defer cancel()
+	var asked sync.WaitGroup
+	defer asked.Wait()
+	asked.Go(func() { _, _ = client.MemberRemove(ctx, member) }) // it never answers
+	return cluster.Until(ctx, "the removal in the leader's log", func(ctx context.Context) error {
+		if w := rejoin.ReadLog(ctx, leader.DataDir, rejoin.ID(member)); !strings.Contains(w.Why, "removes it and is not committed") {
+			return fmt.Errorf("%w: %s", errNotYet, w)
+		}
+		cancel()
+		return nil
+	})
+}
+
+func (e *estate) removedLeader(c *etcdcluster.Cluster, id uint64) {
+	leader, err := c.Leader(e.t.Context())
+	must(e.t, err)
+	member := e.id(c, leader)
+	e.remove(c, leader, member)
+	e.keep("removed leader", leader, member, id)
+	e.share("removed leader", "removed leader")
+	must(e.t, c.Healthy(e.t.Context()))
+}
+
+// survivors takes the disks of the two members that are left, and the list by
+// which all is judged. The first of them goes on.
+func (e *estate) survivors(c *etcdcluster.Cluster, id uint64) {
+	running := c.Running()
+	member := e.id(c, running[1])
+	must(e.t, running[1].Stop())
+	e.keep("a member's", running[1], member, id)
+	must(e.t, running[1].Restart())
+	must(e.t, c.Healthy(e.t.Context()))
+	e.list("the survivors", c)
+	e.keep("a copy of a live member's", running[0], e.id(c, running[0]), id)
+	e.own("a running member's", running[0].DataDir, running[0], e.id(c, running[0]), id)
+	snapshot := e.dir + "/main.snapshot"
+	must(e.t, c.Snapshot(e.t.Context(), running[0], snapshot))
+	e.restoredFounder(c, snapshot)
+}
