@@ -26,6 +26,7 @@ func groups() []group {
 		{"handler", handlerRows},
 		{"tls", tlsRows},
 		{"patch", patchRows},
+		{"rejoin", rejoinRows},
 	}
 }
 
