@@ -33,6 +33,10 @@ type estate struct {
 	learners int
 }
 
+func newEstate(t *testing.T, release etcdcluster.Release) *estate {
+	return &estate{t: t, dir: t.TempDir(), release: release, disks: map[string]disk{}, lists: map[string]rejoin.Live{}}
+}
+
 // cluster makes one without members, which ends with the test.
 func (e *estate) cluster(name, token string, network etcdcluster.Network, flags ...string) *etcdcluster.Cluster {
 	e.t.Helper()

@@ -159,7 +159,7 @@ func TestVerdictsOverRealDisks(t *testing.T) {
 		t.Run(release.Version, func(t *testing.T) {
 			t.Parallel()
 			began := time.Now()
-			e := &estate{t: t, dir: t.TempDir(), release: release, disks: map[string]disk{}, lists: map[string]rejoin.Live{}}
+			e := newEstate(t, release)
 			e.removals()
 			e.incarnations()
 			e.purged()

@@ -69,7 +69,7 @@ func TestAMembersLife(t *testing.T) {
 			}
 			must(t, m.Restart())
 			must(t, c.Healthy(t.Context(), m))
-			must(t, m.Halt())
+			must(t, m.Halt(t.Context()))
 			short, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			if err := c.Healthy(short, first); !errors.Is(err, context.DeadlineExceeded) {

@@ -1,6 +1,7 @@
 package etcdcluster
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/quorate/quorate/test/cluster"
 	"github.com/quorate/quorate/test/process"
 )
 
@@ -86,8 +88,35 @@ func (m *Member) end(signal syscall.Signal) error {
 	return nil
 }
 
-// Halt stops the member's clock: it neither answers nor ends until Resume.
-func (m *Member) Halt() error { return m.process.Signal(syscall.SIGSTOP) }
+// Halt stops the member's clock: it neither answers nor ends until Resume. Each of
+// its threads has stopped when Halt returns, which takes a while on a busy machine.
+func (m *Member) Halt(ctx context.Context) error {
+	if err := m.process.Signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	return cluster.Until(ctx, m.Name+" to be halted", func(context.Context) error { return halted(m.process.PID()) })
+}
+
+var errRuns = errors.New("a thread still runs")
+
+// halted reads the state of each thread: a letter behind its name in parentheses
+// (proc(5)).
+func halted(pid int) error {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	if err != nil || len(threads) == 0 {
+		return fmt.Errorf("%w: process %d has none (%v)", process.ErrEnded, pid, err)
+	}
+	for _, path := range threads {
+		stat, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if i := bytes.LastIndexByte(stat, ')'); !bytes.HasPrefix(stat[i+1:], []byte(" T")) {
+			return fmt.Errorf("%w: %s", errRuns, stat)
+		}
+	}
+	return nil
+}
 
 // Resume lets a halted member go on.
 func (m *Member) Resume() error { return m.process.Signal(syscall.SIGCONT) }
