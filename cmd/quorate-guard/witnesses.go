@@ -41,6 +41,10 @@ func (w witnesses) Tombstone(ctx context.Context, dataDir string, id rejoin.ID) 
 	return w.child.Tombstone(ctx, dataDir, id)
 }
 
+func (w witnesses) Applied(ctx context.Context, dataDir string) rejoin.Witness {
+	return w.child.Applied(ctx, dataDir)
+}
+
 func (w witnesses) Log(ctx context.Context, dataDir string, id rejoin.ID) rejoin.Witness {
 	return rejoin.ReadLog(ctx, dataDir, id)
 }

@@ -25,6 +25,14 @@ const lockTimeout = time.Second
 // bbolt maps the file into memory and trusts what it finds there: a damaged one
 // can fault, overflow the stack, or never end. Ask through a Child.
 func ReadTombstone(ctx context.Context, dataDir string, id ID) Witness {
+	return readBolt(ctx, dataDir, func(tx *bbolt.Tx) (Witness, error) { return buried(tx, id) })
+}
+
+// ReadApplied tells whether any entry was applied to the bolt file: one that etcd
+// has just made has none. The rest is as for ReadTombstone.
+func ReadApplied(ctx context.Context, dataDir string) Witness { return readBolt(ctx, dataDir, applied) }
+
+func readBolt(ctx context.Context, dataDir string, read func(*bbolt.Tx) (Witness, error)) Witness {
 	path := filepath.Join(dataDir, "member", "snap", "db")
 	w := Witness{Answer: No, Why: "no bolt file"}
 	err := guarded(func() error {
@@ -36,7 +44,7 @@ func ReadTombstone(ctx context.Context, dataDir string, id ID) Witness {
 			return fmt.Errorf("open the bolt file: %w", err)
 		}
 		defer func() { _ = file.Close() }()
-		w, err = tombstone(ctx, path, file, id)
+		w, err = view(ctx, path, file, read)
 		return err
 	})
 	if err != nil {
@@ -45,7 +53,7 @@ func ReadTombstone(ctx context.Context, dataDir string, id ID) Witness {
 	return w
 }
 
-func tombstone(ctx context.Context, path string, file *os.File, id ID) (w Witness, err error) {
+func view(ctx context.Context, path string, file *os.File, read func(*bbolt.Tx) (Witness, error)) (w Witness, err error) {
 	// A fault in the mapped file becomes a panic, which is caught.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	timeout := lockTimeout
@@ -61,7 +69,7 @@ func tombstone(ctx context.Context, path string, file *os.File, id ID) (w Witnes
 		return Witness{}, fmt.Errorf("%s: %w", path, err)
 	}
 	err = db.View(func(tx *bbolt.Tx) error {
-		w, err = buried(tx, id)
+		w, err = read(tx)
 		return err
 	})
 	if err != nil {
@@ -113,15 +121,21 @@ func buried(tx *bbolt.Tx, id ID) (Witness, error) {
 // in a later transaction than the bucket meta, and applies entries only then: as
 // long as none was applied, none can have removed the member.
 func young(tx *bbolt.Tx) (Witness, error) {
-	key, _ := tx.Cursor().First()
-	meta := tx.Bucket([]byte("meta"))
-	fresh := key == nil && tx.ID() <= 1
-	if meta != nil {
-		index := meta.Get([]byte("consistent_index"))
-		fresh = index == nil || len(index) == 8 && binary.BigEndian.Uint64(index) == 0
-	}
-	if !fresh {
+	if w, _ := applied(tx); w.Answer == Yes {
 		return Witness{}, errors.New("there is no bucket members_removed")
 	}
 	return Witness{Answer: No, Why: "nothing was applied to the bolt file yet"}, nil
+}
+
+func applied(tx *bbolt.Tx) (Witness, error) {
+	key, _ := tx.Cursor().First()
+	fresh := key == nil && tx.ID() <= 1
+	if meta := tx.Bucket([]byte("meta")); meta != nil {
+		index := meta.Get([]byte("consistent_index"))
+		fresh = index == nil || len(index) == 8 && binary.BigEndian.Uint64(index) == 0
+	}
+	if fresh {
+		return Witness{Answer: No, Why: "nothing was applied to the bolt file yet"}, nil
+	}
+	return Witness{Answer: Yes, Why: "entries were applied to the bolt file"}, nil
 }

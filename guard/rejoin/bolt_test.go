@@ -174,7 +174,7 @@ func TestChild(t *testing.T) {
 			if c.mode == "hang" {
 				r.Timeout = 100 * time.Millisecond
 			}
-			if got := r.once(t.Context(), dir, me); got != (Witness{c.answer, c.why}) {
+			if got := r.once(t.Context(), request{Ask: askTombstone, DataDir: dir, ID: me, Timeout: r.timeout()}); got != (Witness{c.answer, c.why}) {
 				t.Errorf("got  %q\nwant %q", got, Witness{c.answer, c.why})
 			}
 		})

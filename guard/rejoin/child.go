@@ -38,9 +38,19 @@ type Child struct {
 // backoff, within ctx: etcd may be about to end and to unlock the file. A child that
 // dies, hangs or talks nonsense is Unreadable.
 func (c Child) Tombstone(ctx context.Context, dataDir string, id ID) Witness {
+	return c.ask(ctx, request{Ask: askTombstone, DataDir: dataDir, ID: id})
+}
+
+// Applied is ReadApplied in a child, asked as Tombstone is.
+func (c Child) Applied(ctx context.Context, dataDir string) Witness {
+	return c.ask(ctx, request{Ask: askApplied, DataDir: dataDir})
+}
+
+func (c Child) ask(ctx context.Context, r request) Witness {
+	r.Timeout = c.timeout()
 	backoff := firstBackoff
 	for n := 1; ; n++ {
-		w := c.once(ctx, dataDir, id)
+		w := c.once(ctx, r)
 		if w.Answer != Unreadable || n == attempts {
 			return w
 		}
@@ -53,14 +63,14 @@ func (c Child) Tombstone(ctx context.Context, dataDir string, id ID) Witness {
 	}
 }
 
-func (c Child) once(ctx context.Context, dataDir string, id ID) Witness {
+func (c Child) once(ctx context.Context, r request) Witness {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout())
 	defer cancel()
 	p, err := c.start(ctx)
 	if err != nil {
 		return Witness{Answer: Unreadable, Why: fmt.Sprintf("start the reader: %v", err)}
 	}
-	w, err := p.ask(request{DataDir: dataDir, ID: id, Timeout: c.timeout()})
+	w, err := p.ask(r)
 	if ended := p.stop(err); err != nil {
 		return Witness{Answer: Unreadable, Why: p.cause(ctx, err, ended)}
 	}

@@ -287,7 +287,7 @@ func (s *session) tombstone(dir string, id ID) Witness {
 		s.p = p
 	}
 	hung := time.AfterFunc(10*time.Second, s.cancel)
-	w, err := s.p.ask(request{DataDir: dir, ID: id, Timeout: time.Second})
+	w, err := s.p.ask(request{Ask: askTombstone, DataDir: dir, ID: id, Timeout: time.Second})
 	hung.Stop()
 	if err != nil {
 		s.crashes++

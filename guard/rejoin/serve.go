@@ -20,9 +20,16 @@ const (
 	childData  = 64 << 20 // above what it has at its start
 )
 
+// What a request asks for.
+const (
+	askTombstone = "tombstone"
+	askApplied   = "applied"
+)
+
 // request is one line of JSON on the child's standard input. The answer is a
 // Witness as one line of JSON on its standard output.
 type request struct {
+	Ask     string        `json:"ask"`
 	DataDir string        `json:"dataDir"`
 	ID      ID            `json:"id"`
 	Timeout time.Duration `json:"timeout"`
@@ -54,7 +61,14 @@ func answer(line []byte, out io.Writer) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), r.Timeout)
 	defer cancel()
-	if err := json.NewEncoder(out).Encode(ReadTombstone(ctx, r.DataDir, r.ID)); err != nil {
+	w := Witness{Answer: Unreadable, Why: fmt.Sprintf("nothing is called %q", r.Ask)}
+	switch r.Ask {
+	case askTombstone:
+		w = ReadTombstone(ctx, r.DataDir, r.ID)
+	case askApplied:
+		w = ReadApplied(ctx, r.DataDir)
+	}
+	if err := json.NewEncoder(out).Encode(w); err != nil {
 		return fmt.Errorf("answer: %w", err)
 	}
 	return nil

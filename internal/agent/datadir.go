@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/quorate/quorate/guard/rejoin"
 )
 
 // checkDataDir refuses a data directory that etcd could not use, before anything
@@ -30,27 +33,38 @@ func (c *Config) checkDataDir() error {
 	return nil
 }
 
-// leftover is where files without a WAL are put aside.
-const leftover = "member.without-wal"
+// leftover is where files without a WAL are put aside, and how many times that can
+// happen: each time a WAL was lost.
+const (
+	leftover     = "member.without-wal"
+	mostLeftover = 100
+)
 
 // clear makes room for a start on an empty disk. A database without its WAL would
 // be taken for the state that the cluster's log continues, and a member with other
-// data than the rest is the result: it is put aside, and never deleted here.
-func (c *Config) clear() error {
+// data than the rest is the result: it is put aside, and never deleted here. What an
+// etcd has left that ended before it wrote its WAL is harmless, and stays.
+func (c *Config) clear(ctx context.Context, w Witnesses) error {
 	member := filepath.Join(c.DataDir, "member")
-	found, err := os.ReadDir(member)
-	if errors.Is(err, fs.ErrNotExist) || (err == nil && len(found) == 0) {
+	if _, err := os.Lstat(member); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	snapshots, err := filepath.Glob(filepath.Join(member, "snap", "*.snap"))
 	if err != nil {
 		return fmt.Errorf("look for files without a WAL: %w", err)
 	}
-	aside := filepath.Join(c.DataDir, leftover)
-	if _, err := os.Lstat(aside); err == nil {
-		return fmt.Errorf("put %s aside: %s is there already: look at it and remove it", member, aside)
+	if len(snapshots) == 0 && w.Applied(ctx, c.DataDir).Answer == rejoin.No {
+		return nil
 	}
-	if err := os.Rename(member, aside); err != nil {
-		return fmt.Errorf("put files without a WAL aside: %w", err)
+	for i := range mostLeftover {
+		aside := filepath.Join(c.DataDir, fmt.Sprintf("%s.%d", leftover, i))
+		if _, err := os.Lstat(aside); !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err := os.Rename(member, aside); err != nil {
+			return fmt.Errorf("put files without a WAL aside: %w", err)
+		}
+		return nil
 	}
-	return nil
+	return fmt.Errorf("put %s aside: %s.0 to .%d are there already: look at them and remove them", member, leftover, mostLeftover-1)
 }

@@ -1,6 +1,9 @@
 package agent
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,35 +67,49 @@ func TestEtcdConfigOfALearner(t *testing.T) {
 	}
 }
 
-// Files without a WAL are put aside once, and never overwritten.
+// disk answers for a database.
+type disk struct{ applied rejoin.Answer }
+
+func (d disk) Applied(context.Context, string) rejoin.Witness {
+	return rejoin.Witness{Answer: d.applied}
+}
+func (disk) Tombstone(context.Context, string, rejoin.ID) rejoin.Witness { return rejoin.Witness{} }
+func (disk) Log(context.Context, string, rejoin.ID) rejoin.Witness       { return rejoin.Witness{} }
+
+// Files without a WAL are put aside, each time under another name. Those of an etcd
+// that has applied nothing stay.
 func TestClear(t *testing.T) {
 	c := &Config{DataDir: t.TempDir()}
-	put := func() {
+	db := filepath.Join(c.DataDir, "member", "snap", "db")
+	put := func(file string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Join(c.DataDir, "member", "snap"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(c.DataDir, "member", "snap", "db"), []byte("data"), 0o600); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte("data"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := c.clear(); err != nil {
-		t.Fatalf("nothing there: %v", err)
+	clear := func(applied rejoin.Answer, stays bool) {
+		t.Helper()
+		if err := c.clear(t.Context(), disk{applied}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(db); (err == nil) != stays {
+			t.Errorf("applied %s: %v, and it stays: %t", applied, err, stays)
+		}
 	}
-	put()
-	if err := c.clear(); err != nil {
-		t.Fatal(err)
-	}
-	kept, err := os.ReadFile(filepath.Join(c.DataDir, leftover, "snap", "db"))
-	if err != nil || string(kept) != "data" {
-		t.Errorf("it was not kept: %q, %v", kept, err)
-	}
-	put()
-	if err := c.clear(); err == nil || !strings.Contains(err.Error(), leftover+" is there already: look at it and remove it") {
-		t.Errorf("a second time: %v", err)
-	}
-	if _, err := os.Stat(filepath.Join(c.DataDir, "member", "snap", "db")); err != nil {
-		t.Errorf("the second leftover was touched: %v", err)
+	clear(rejoin.Unreadable, false) // nothing is there
+	put(db)
+	clear(rejoin.No, true)
+	clear(rejoin.Yes, false)
+	put(db)
+	clear(rejoin.Unreadable, false)
+	put(db)
+	put(filepath.Join(filepath.Dir(db), "0000000000000002-0000000000000007.snap"))
+	clear(rejoin.No, false)
+	for i := range 3 {
+		kept, err := os.ReadFile(filepath.Join(c.DataDir, fmt.Sprintf("%s.%d", leftover, i), "snap", "db"))
+		if err != nil || string(kept) != "data" {
+			t.Errorf("it was not kept: %q, %v", kept, err)
+		}
 	}
 }
 

@@ -7,8 +7,10 @@ import (
 	"github.com/quorate/quorate/guard/rejoin"
 )
 
-// Witnesses reads what a disk says of its member's removal.
+// Witnesses reads what a disk says: of its member's removal, and whether its
+// database has anything in it.
 type Witnesses interface {
+	Applied(ctx context.Context, dataDir string) rejoin.Witness
 	Tombstone(ctx context.Context, dataDir string, id rejoin.ID) rejoin.Witness
 	Log(ctx context.Context, dataDir string, id rejoin.ID) rejoin.Witness
 }

@@ -7,9 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"google.golang.org/grpc/status"
 
 	"github.com/quorate/quorate/guard/rejoin"
 )
@@ -82,17 +80,14 @@ func (c *Config) ask(ctx context.Context, endpoint string) (rejoin.Live, error) 
 		return rejoin.Live{}, err
 	}
 	defer client.Close()
-	// Without the client's own call options, which wait for a connection and hide
-	// why there is none.
-	members := clientv3.NewClusterFromClusterClient(etcdserverpb.NewClusterClient(client.ActiveConnection()), nil)
 	var last error
 	for {
-		response, err := members.MemberList(ctx)
+		response, err := direct(client).MemberList(ctx)
 		if err == nil {
 			return liveOf(response), nil
 		}
 		if last == nil || ctx.Err() == nil {
-			last = fmt.Errorf("%s: %s", endpoint, status.Convert(err).Message())
+			last = fmt.Errorf("%s: %s", endpoint, why(err))
 		}
 		select {
 		case <-ctx.Done():

@@ -85,16 +85,16 @@ func (a *Agent) try(ctx context.Context) (done bool, err error) {
 	case rejoin.Start:
 		return true, a.write(c, id, c.restart(id))
 	case rejoin.StartAsFounder:
-		return true, a.begin(c, id, c.founding())
+		return true, a.begin(ctx, c, id, c.founding())
 	case rejoin.StartAsListed:
-		return true, a.begin(c, id, c.joining(id, j.Facts.Live.Members))
+		return true, a.begin(ctx, c, id, c.joining(id, j.Facts.Live.Members))
 	}
 	return false, fmt.Errorf("verdict %q: %w", j.Action, errors.ErrUnsupported)
 }
 
 // begin is for an empty disk.
-func (a *Agent) begin(c *Config, id Identity, s start) error {
-	if err := c.clear(); err != nil {
+func (a *Agent) begin(ctx context.Context, c *Config, id Identity, s start) error {
+	if err := c.clear(ctx, a.Witnesses); err != nil {
 		return err
 	}
 	return a.write(c, id, s)

@@ -73,9 +73,9 @@ func (a *Agent) Ready(ctx context.Context) error {
 		return err
 	}
 	defer client.Close()
-	_, err = client.Get(ctx, "health")
+	_, err = direct(client).Get(ctx, "health")
 	if err == nil || errors.Is(err, rpctypes.ErrPermissionDenied) || errors.Is(err, rpctypes.ErrUserEmpty) {
 		return nil
 	}
-	return fmt.Errorf("read through %v: %w", id.ClientURLs, err)
+	return fmt.Errorf("read through %v: %s", id.ClientURLs, why(err))
 }

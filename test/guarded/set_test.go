@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -129,25 +130,32 @@ func (s *set) ready(pods ...*pod) {
 	s.t.Helper()
 	for _, p := range pods {
 		err := cluster.Until(s.t.Context(), p.Name+" to be ready", func(ctx context.Context) error {
-			request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.probe()+"/readyz", nil)
-			if err != nil {
-				return err
+			code, body, err := p.probed(ctx)
+			if err == nil && code != http.StatusOK {
+				err = fmt.Errorf("%w: HTTP %d: %s", errNotReady, code, body)
 			}
-			response, err := http.DefaultClient.Do(request)
-			if err != nil {
-				return err
-			}
-			defer response.Body.Close()
-			if response.StatusCode != http.StatusOK {
-				return fmt.Errorf("%w: HTTP %d", errNotReady, response.StatusCode)
-			}
-			return nil
+			return err
 		})
 		if err != nil {
 			log, _ := os.ReadFile(p.file("guard.log"))
 			s.t.Fatalf("%v\n%s", err, log)
 		}
 	}
+}
+
+// probed asks the readiness probe once.
+func (p *pod) probed(ctx context.Context) (code int, body string, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.probe()+"/readyz", nil)
+	if err != nil {
+		return 0, "", err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, "", err
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(content), err
 }
 
 // voters wants exactly the pods in the list, each a started voter.
