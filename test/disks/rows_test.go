@@ -98,6 +98,9 @@ func memberRows() []row {
 		{name: "a removal that was never committed, listed", disk: "removed by nobody but its own log", list: "a removal was not committed", want: starts(rejoin.ByList)},
 		{name: "a removal that was never committed, nobody answers", disk: "removed by nobody but its own log", ledger: intended,
 			want: doubted("ledger no (intended, not confirmed)", "removes it and is not committed")},
+		{name: "a learner that was killed at its birth, listed", disk: "a newborn learner's", list: "a newborn learner", want: starts(rejoin.ByList)},
+		{name: "a learner that was killed at its birth, nobody answers", disk: "a newborn learner's", want: doubted("tombstone no (", "log no (")},
+		{name: "a learner that was killed at its birth, listed no more", disk: "a newborn learner's", list: end, want: absent("by the tombstone: no (")},
 		{name: "a learner that was not promoted, listed", disk: "a learner's", list: "a learner", want: starts(rejoin.ByList)},
 		{name: "a learner that was not promoted, nobody answers", disk: "a learner's", want: doubted()},
 	}
