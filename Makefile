@@ -103,7 +103,7 @@ test-e2e: tools ## The test module: real control planes
 test-oldest: ## The gate's end-to-end tests on the oldest supported Kubernetes (1.34)
 	@echo '== oldest: the gate against Kubernetes $(OLDEST)'
 	@$(TOOLS) --version $(OLDEST) >/dev/null
-	cd test && QUORATE_TEST_KUBERNETES=$(OLDEST) $(E2E) ./cluster ./e2e/...
+	cd test && QUORATE_TEST_KUBERNETES=$(OLDEST) $(E2E) ./cluster ./e2e/... ./parity
 
 .PHONY: test-race
 test-race: ## The product's own module under the race detector (needs a C compiler)
