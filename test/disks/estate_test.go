@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -107,7 +108,8 @@ func (e *estate) share(what string, names ...string) {
 	e.shares = append(e.shares, fmt.Sprintf("%s: %d disks, %d with the tombstone, %d with the committed removal in the log", what, len(names), tombstones, logs))
 }
 
-var reader = rejoin.Child{Program: os.Args[0]}
+// reader has time to start on a busy machine.
+var reader = rejoin.Child{Program: os.Args[0], Timeout: 20 * time.Second}
 
 // buried tells whether the member's own tombstone is on its disk.
 func (e *estate) buried(ctx context.Context, name string) bool {

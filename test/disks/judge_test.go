@@ -55,7 +55,7 @@ func ofOthers(member, cluster rejoin.ID) []rejoin.Removal {
 }
 
 // judgeTimeout bounds all the asking for one row.
-const judgeTimeout = 30 * time.Second
+const judgeTimeout = 90 * time.Second
 
 func (e *estate) check(t *testing.T, r row) {
 	d, ok := e.disks[r.disk]

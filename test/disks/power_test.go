@@ -21,6 +21,7 @@ func TestPowerFailureBeforeARemoval(t *testing.T) {
 	must(t, err)
 	for _, release := range releases {
 		t.Run(release.Version, func(t *testing.T) {
+			t.Parallel()
 			e := newEstate(t, release)
 			c := e.cluster("main", "token", "")
 			members := []*etcdcluster.Member{c.Member("etcd-0"), c.Member("etcd-1"), c.Member("etcd-2")}
