@@ -60,6 +60,14 @@ func (l *logWriter) fill(count, size int) {
 	}
 }
 
+// cut writes committed entries until a new segment begins.
+func (l *logWriter) cut() {
+	l.t.Helper()
+	for n := len(l.segments()); len(l.segments()) == n; {
+		l.fill(1, 900)
+	}
+}
+
 func (l *logWriter) close() { must(l.t, l.wal.Close()) }
 
 func (l *logWriter) segments() []string {

@@ -43,11 +43,23 @@ func segmentNames(dataDir string) ([]string, error) {
 // sequence is the segment's number, by its name: <sequence>-<first index>.wal in
 // hex. It is negative if that is no such name.
 func sequence(name string) int64 {
-	var number, index uint64
-	if _, err := fmt.Sscanf(filepath.Base(name), "%016x-%016x.wal", &number, &index); err != nil {
+	number, _, ok := numbers(name)
+	if !ok {
 		return -1
 	}
 	return int64(number & (1<<63 - 1))
+}
+
+// firstIndex is the index of the entry that the segment was begun for; 0 for the
+// first segment, and for what is no segment.
+func firstIndex(name string) uint64 {
+	_, index, _ := numbers(name)
+	return index
+}
+
+func numbers(name string) (sequence, index uint64, ok bool) {
+	_, err := fmt.Sscanf(filepath.Base(name), "%016x-%016x.wal", &sequence, &index)
+	return sequence, index, err == nil
 }
 
 // missing is nil if the first of the paths that is not a folder is not there at

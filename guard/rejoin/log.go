@@ -59,6 +59,8 @@ func (t *tail) read(ctx context.Context, dataDir string) error {
 	}
 	paths = paths[max(0, len(paths)-tailSegments):]
 	t.from = filepath.Base(paths[0])
+	// A segment may begin with the record of a snapshot from some entries ago.
+	t.last = max(firstIndex(paths[0]), 1) - 1
 	for i, path := range paths {
 		if i > 0 && sequence(path) != sequence(paths[i-1])+1 {
 			return fmt.Errorf("a segment is missing between %s and %s", paths[i-1], filepath.Base(path))

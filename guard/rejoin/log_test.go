@@ -54,6 +54,12 @@ func TestReadLog(t *testing.T) {
 			l.index = 100
 			l.save(101, remove(me))
 		}, Yes, "entry 101, committed up to 101"},
+		{"a tail that begins with a snapshot from before it", func(l *logWriter) {
+			l.cut()
+			must(l.t, l.wal.SaveSnapshot(snapshot(l.index-3)))
+			l.cut()
+			l.save(l.index+1, remove(me))
+		}, Yes, "entry 21, committed up to 21"},
 		{"removed in the last but one segment", func(l *logWriter) {
 			l.fill(10, 900)
 			l.save(11, remove(me))
