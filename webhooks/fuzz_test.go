@@ -1,15 +1,16 @@
 package webhooks
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
-
-	"context"
 
 	"github.com/quorate/quorate/cel"
 )
@@ -61,11 +62,16 @@ func malformed(r *cel.Request) error {
 	return nil
 }
 
-// FuzzHandler sends any bytes with any content type. Whatever they are: no
-// crash, an answer in JSON with a status, and no allowance without a verdict.
+// FuzzHandler sends any bytes with any content type to two gates: one whose judge
+// is strict about what rules are asked, and one with the product's own rules.
+// Whatever the bytes are: no crash, an answer in JSON with a status, and no
+// allowance without a verdict.
 func FuzzHandler(f *testing.F) {
 	f.Add("application/json", typical(f))
-	fix := newFixture(f)
+	for _, review := range hostileReviews(f, atTop) {
+		f.Add("application/json", []byte(review))
+	}
+	fix, product := newFixture(f), newProduct(f)
 	fix.world.get = func(_ context.Context, _, _, name string) (map[string]any, bool, error) {
 		switch {
 		case strings.HasPrefix(name, "gone"):
@@ -78,13 +84,21 @@ func FuzzHandler(f *testing.F) {
 	f.Fuzz(func(t *testing.T, contentType string, body []byte) {
 		judge := &strict{t: t}
 		fix.options.Judge = judge
-		g := fix.gate(t)
-		r := httptest.NewRequest(http.MethodPost, Path, strings.NewReader(string(body)))
-		r.Header["Content-Type"] = []string{contentType}
-		w := httptest.NewRecorder()
-		g.ServeHTTP(w, r)
-		checkAnswer(t, w, judge.asked.Load())
+		w := send(fix.gate(t), contentType, body)
+		if err := faultOf(w, judge.asked.Load()); err != nil {
+			t.Errorf("%v: %s", err, w.Body)
+		}
+		product.check(t, contentType, body)
 	})
+}
+
+// send has the gate answer the body.
+func send(g *Gate, contentType string, body []byte) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodPost, Path, bytes.NewReader(body))
+	r.Header["Content-Type"] = []string{contentType}
+	w := httptest.NewRecorder()
+	g.ServeHTTP(w, r)
+	return w
 }
 
 // answerShape is either of the answers that the gate gives.
@@ -102,24 +116,69 @@ type answerShape struct {
 	}
 }
 
-func checkAnswer(t *testing.T, w *httptest.ResponseRecorder, asked int32) {
-	t.Helper()
+// crashed reports whether the answer says so. Every text of the gate's own ends
+// with its ID, so that nothing from the body can stand there.
+func (a *answerShape) crashed() bool {
+	const mark = "(" + gateCrashed + ")"
+	return strings.HasSuffix(a.Message, mark) ||
+		a.Response != nil && a.Response.Status != nil && strings.HasSuffix(a.Response.Status.Message, mark)
+}
+
+// faultOf is what is wrong with an answer that was given after so many verdicts.
+func faultOf(w *httptest.ResponseRecorder, asked int32) error {
 	var a answerShape
 	if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil {
-		t.Fatalf("HTTP %d with no JSON: %v: %q", w.Code, err, w.Body)
+		return fmt.Errorf("HTTP %d with no JSON: %w", w.Code, err)
 	}
 	switch {
+	case a.crashed(): // first: a crash is answered clearly, too
+		return errors.New("the gate crashed")
 	case w.Code != http.StatusOK:
 		if a.Kind != "Status" || a.Code != w.Code || w.Code < 400 || a.Message == "" {
-			t.Errorf("HTTP %d without a clear status: %s", w.Code, w.Body)
+			return fmt.Errorf("HTTP %d without a clear status", w.Code)
 		}
 	case a.Kind != "AdmissionReview" || a.Response == nil || a.Response.UID == "":
-		t.Errorf("HTTP 200 without an answer: %s", w.Body)
+		return errors.New("HTTP 200 without an answer")
 	case a.Response.Allowed && asked != 1:
-		t.Errorf("allowed after %d verdicts: %s", asked, w.Body)
+		return fmt.Errorf("allowed after %d verdicts", asked)
 	case !a.Response.Allowed && (a.Response.Status == nil || a.Response.Status.Code < 400 || a.Response.Status.Message == ""):
-		t.Errorf("refused without a clear status: %s", w.Body)
-	case strings.Contains(w.Body.String(), gateCrashed):
-		t.Errorf("crashed: %s", w.Body)
+		return errors.New("refused without a clear status")
+	}
+	return nil
+}
+
+// The fuzzer's own check finds every fault, a crash above all, wherever the gate
+// was when it crashed.
+func TestFaultOf(t *testing.T) {
+	const refused = `{"kind":"AdmissionReview","response":{"uid":"u","allowed":false,"status":{"code":500,"message":"%s"}}}`
+	for _, tt := range []struct {
+		name  string
+		code  int
+		body  string
+		asked int32
+		want  string
+	}{
+		{"allowed", 200, `{"kind":"AdmissionReview","response":{"uid":"u","allowed":true}}`, 1, ""},
+		{"refused", 200, fmt.Sprintf(refused, "no (r)"), 0, ""},
+		{"no review", 400, `{"kind":"Status","code":400,"message":"no (bad-review)"}`, 0, ""},
+		{"a name like the mark", 200, fmt.Sprintf(refused, "Etcd (gate-crashed) is refused (r)"), 0, ""},
+		{"a crash while judging", 200, fmt.Sprintf(refused, "the gate crashed (gate-crashed)"), 0, "the gate crashed"},
+		{"a crash before", 500, `{"kind":"Status","code":500,"message":"the gate crashed (gate-crashed)"}`, 0, "the gate crashed"},
+		{"no status", 500, `{}`, 0, "HTTP 500 without a clear status"},
+		{"no answer", 200, `{"kind":"AdmissionReview"}`, 0, "HTTP 200 without an answer"},
+		{"allowed unasked", 200, `{"kind":"AdmissionReview","response":{"uid":"u","allowed":true}}`, 0, "allowed after 0 verdicts"},
+		{"refused in silence", 200, fmt.Sprintf(refused, ""), 0, "refused without a clear status"},
+		{"no JSON", 200, "", 0, "HTTP 200 with no JSON: unexpected end of JSON input"},
+	} {
+		w := httptest.NewRecorder()
+		w.Code = tt.code
+		w.Body.WriteString(tt.body)
+		got := ""
+		if err := faultOf(w, tt.asked); err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
 	}
 }
