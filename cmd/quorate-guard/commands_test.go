@@ -15,7 +15,7 @@ import (
 // A refusal is one line, in the termination message as on stderr.
 func TestRefusal(t *testing.T) {
 	dir, flags := place(t, strings.Replace(config, "replicas: 1", "replicas: 0", 1))
-	code, _, stderr := prepare(dir, flags)
+	code, _, stderr := prepare(dir, append(flags, "--patience", "10ms"))
 	message, err := os.ReadFile(filepath.Join(dir, "message"))
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestFounder(t *testing.T) {
 func TestWaitIsBounded(t *testing.T) {
 	dir, flags := place(t, strings.Replace(config, "token: t", "token: t\n  id: c", 1))
 	code, _, stderr := prepare(dir, append(flags, "--patience", "10ms"))
-	if want := "ErrWaited: waited for too long (0s): not yet: this disk is empty and cluster c does not answer (there is no endpoint to ask): wait until it does"; code != agent.ExitWaited || !strings.Contains(stderr, want) {
+	if want := "ErrWaited: waited for too long (0s): not yet: this disk is empty and cluster c does not answer (there is no endpoint to ask): heal its members; if all their disks are lost, restore it from a backup"; code != agent.ExitWaited || !strings.Contains(stderr, want) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }

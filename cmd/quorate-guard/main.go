@@ -30,7 +30,9 @@ Exit codes:
   14  ErrDiskLost: the cluster counts on a member whose log is gone
   15  ErrBeyondReplicas: the ordinal does not belong, and the disk is empty
   20  ErrWaited: what it waits for has not come about; try again
-After 10 to 15 the same start fails again until somebody acts: the reason says who.`
+After 10 to 15 the same start fails again until somebody acts: the reason says who.
+What may pass by itself, such as a silent cluster, is looked at again for --patience
+before it is final.`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

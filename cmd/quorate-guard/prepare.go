@@ -19,6 +19,8 @@ termination message, and an exit code of its own (see quorate-guard --help).`
 // defaultPatience lets a pod show up as one that waits, before it is tried anew.
 const defaultPatience = 5 * time.Minute
 
+const defaultEtcdConfig = "/etc/etcd/etcd.yaml"
+
 func newPrepareCommand() *cobra.Command {
 	var c common
 	var etcdConfig, message string
@@ -39,7 +41,7 @@ func newPrepareCommand() *cobra.Command {
 		},
 	}
 	c.register(cmd.Flags())
-	cmd.Flags().StringVar(&etcdConfig, "etcd-config", "/etc/etcd/etcd.yaml", "where etcd's configuration is written")
+	cmd.Flags().StringVar(&etcdConfig, "etcd-config", defaultEtcdConfig, "where etcd's configuration is written")
 	cmd.Flags().StringVar(&message, "termination-message", "/dev/termination-log", "file that gets the reason of a failure, if it exists")
 	cmd.Flags().DurationVar(&patience, "patience", defaultPatience, "how long to wait for what changes by itself")
 	return cmd

@@ -7,8 +7,8 @@ func everything() iter.Seq[Facts] {
 	unstarted := changed(mine(), func(m *Member) { m.ClientURLs = nil })
 	nameless := changed(unstarted, func(m *Member) { m.Name, m.Learner = "", true })
 	readded := changed(mine(), func(m *Member) { m.ID = 0xe })
-	lives := []Live{silent, listing(), listing(mine()), listing(another()), listing(unstarted), listing(nameless), listing(readded), {Answered: true, ClusterID: 0xd, Members: []Member{mine()}}}
-	disks := []Disk{empty, disk, broken, changed(disk, func(d *Disk) { d.ClusterID = 0xd }), changed(disk, func(d *Disk) { d.MemberID = 0xb })}
+	lives := []Live{silent, {Denied: true, Why: "denied"}, listing(), listing(mine()), listing(another()), listing(unstarted), listing(nameless), listing(readded), {Answered: true, ClusterID: 0xd, Members: []Member{mine()}}}
+	disks := []Disk{empty, disk, broken, changed(disk, func(d *Disk) { d.Name = "main-1" }), changed(disk, func(d *Disk) { d.ClusterID = 0xd }), changed(disk, func(d *Disk) { d.MemberID = 0xb })}
 	answers := []Answer{NotAsked, No, Yes, Unreadable}
 	return func(yield func(Facts) bool) {
 		for s := range selves() {
@@ -24,7 +24,7 @@ func everything() iter.Seq[Facts] {
 
 func selves() iter.Seq[Self] {
 	return func(yield func(Self) bool) {
-		for bits := range 16 {
+		for bits := range 64 {
 			s := self()
 			if bits&1 != 0 {
 				s.Ordinal = s.Replicas
@@ -33,6 +33,10 @@ func selves() iter.Seq[Self] {
 			if bits&8 != 0 {
 				s.ClusterID = 0
 			}
+			if bits&16 != 0 {
+				s.Founding = Founding{ClusterID: ours, Members: map[ID]string{me: s.Name, 0xb: "main-1"}}
+			}
+			s.Accepted = bits&32 != 0
 			if !yield(s) {
 				return
 			}
@@ -46,7 +50,9 @@ func product(lives []Live, disks []Disk, answers []Answer) (out []Facts) {
 			for _, ledger := range [][]Removal{nil, intended, confirmed} {
 				for _, tombstone := range answers {
 					for _, logged := range answers {
-						out = append(out, Facts{Disk: d, Live: l, Ledger: ledger, Tombstone: says(tombstone, ""), Logged: says(logged, "")})
+						// An empty disk is asked for its database instead.
+						f := Facts{Disk: d, Live: l, Ledger: ledger, Tombstone: says(tombstone, ""), Logged: says(logged, ""), Applied: says(tombstone, "")}
+						out = append(out, f)
 					}
 				}
 			}

@@ -43,6 +43,8 @@ type Facts struct {
 	// Tombstone is whether the disk's own ID is in the bucket members_removed, and
 	// Logged whether a committed removal of it is in the tail of its WAL.
 	Tombstone, Logged Witness
+	// Applied is whether the database of a disk without a WAL has any data.
+	Applied Witness
 }
 
 // Self is who the configuration says that this member is.
@@ -51,13 +53,26 @@ type Self struct {
 	PeerURLs []string
 	// Ordinal belongs if it is below Replicas.
 	Ordinal, Replicas int
-	// Founder is set if the member is on the founders' list.
-	Founder bool
+	// Founder is set if the member is on the founders' list, whose IDs are Founding.
+	Founder  bool
+	Founding Founding
 	// ClusterID is the one that was recorded once the cluster had formed; 0 before.
 	ClusterID ID
 	// Source is set if the cluster is one that existed before, which this member
 	// joins.
 	Source bool
+	// Accepted is set if a person vouches for the disk's member: a witness that
+	// cannot be read is no obstacle then.
+	Accepted bool
+}
+
+// cluster is the ID of the cluster that this member belongs to: the recorded one,
+// or the one that its founders will form; 0 if it joins one that is not recorded.
+func (s Self) cluster() ID {
+	if s.ClusterID == 0 && !s.Source {
+		return s.Founding.ClusterID
+	}
+	return s.ClusterID
 }
 
 // DiskState is what the disk holds.
@@ -77,6 +92,8 @@ const (
 type Disk struct {
 	State               DiskState
 	MemberID, ClusterID ID
+	// Name is the member that the disk was set up for; empty if that is not known.
+	Name string
 	// Why says what is wrong with an unreadable WAL.
 	Why string
 }
@@ -86,7 +103,11 @@ type Live struct {
 	Answered  bool
 	ClusterID ID
 	Members   []Member
-	// Why says why nobody answered.
+	// Endpoint is the one that answered.
+	Endpoint string
+	// Denied is set if the cluster answers, and not to this member's certificate.
+	Denied bool
+	// Why says why nobody answered, or what was denied.
 	Why string
 }
 

@@ -8,6 +8,9 @@ import (
 // member judges a disk with an identity by the live list. Who is listed starts,
 // whatever else the disk says; who is not, was removed.
 func (f Facts) member() Verdict {
+	if f.foreign(f.Disk.ClusterID) {
+		return f.otherDisk()
+	}
 	if f.Live.ClusterID != f.Disk.ClusterID {
 		return refuse(ErrOtherCluster, ByList, "the disk is of cluster %s and the cluster that answers is %s: give this member a volume of its own, or an empty one", f.Disk.ClusterID, f.Live.ClusterID)
 	}
@@ -74,14 +77,20 @@ func (f Facts) LedgerSays() Witness {
 	return out
 }
 
+func (f Facts) otherDisk() Verdict {
+	return refuse(ErrOtherCluster, ByConfiguration, "the disk is of cluster %s and this member belongs to %s: give it a volume of its own, or an empty one", f.Disk.ClusterID, f.Self.cluster())
+}
+
 // unanswered judges a disk with an identity when the cluster is silent. It may be
 // silent because it waits for this very member, so a doubt alone holds nobody up;
 // what cannot be read is more than a doubt.
 func (f Facts) unanswered() Verdict {
 	id, cluster := f.Disk.MemberID, f.Disk.ClusterID
 	switch {
-	case f.Self.ClusterID != 0 && f.Self.ClusterID != cluster:
-		return refuse(ErrOtherCluster, ByConfiguration, "the disk is of cluster %s and this member belongs to %s: give it a volume of its own, or an empty one", cluster, f.Self.ClusterID)
+	case f.foreign(cluster):
+		return f.otherDisk()
+	case f.ofAnother() != "":
+		return refuse(ErrCopiedVolume, ByDisk, "the disk with member %s is that of %s and this is %s: give this member a volume of its own, or an empty one", id, f.ofAnother(), f.Self.Name)
 	case f.LedgerSays().Answer == Yes:
 		return refuse(ErrMemberPermanentlyRemoved, ByLedger, "the ledger has the confirmed removal of member %s of cluster %s: it is joined afresh on an empty volume, if its ordinal belongs", id, cluster)
 	case f.Tombstone.Answer == NotAsked:
@@ -92,11 +101,27 @@ func (f Facts) unanswered() Verdict {
 		return do(AskLog, ByDisk, "the cluster does not answer: %s", f.Live.Why)
 	case f.Logged.Answer == Yes:
 		return refuse(ErrMemberPermanentlyRemoved, ByLog, "member %s of cluster %s has its own removal in its log (%s): it is joined afresh on an empty volume, if its ordinal belongs", id, cluster, f.Logged.Why)
-	case f.Tombstone.Answer == Unreadable:
-		return refuse(ErrMembershipCheckFailed, ByTombstone, "the cluster does not answer (%s) and the tombstones cannot be read (%s): heal the cluster, or replace this member's volume", f.Live.Why, f.Tombstone.Why)
-	case f.Logged.Answer == Unreadable:
-		return refuse(ErrMembershipCheckFailed, ByLog, "the cluster does not answer (%s) and the log cannot be read (%s): heal the cluster, or replace this member's volume", f.Live.Why, f.Logged.Why)
+	case f.Tombstone.Answer == Unreadable && !f.Self.Accepted:
+		return f.unreadable(ByTombstone, "the tombstones", f.Tombstone)
+	case f.Logged.Answer == Unreadable && !f.Self.Accepted:
+		return f.unreadable(ByLog, "the log", f.Logged)
 	}
 	return do(Start, ByDisk, "the cluster does not answer (%s), and nothing says that member %s was removed: ledger %s, tombstone %s, log %s",
 		f.Live.Why, id, f.LedgerSays(), f.Tombstone, f.Logged)
+}
+
+func (f Facts) unreadable(by By, what string, w Witness) Verdict {
+	return mayPass(refuse(ErrMembershipCheckFailed, by, "the cluster does not answer (%s) and %s cannot be read (%s): heal the cluster, replace this member's volume, or, if you know that member %s was never removed, put it on the list accept of the configuration",
+		f.Live.Why, what, w.Why, f.Disk.MemberID))
+}
+
+// ofAnother names the member that the disk was set up for, if that is another one:
+// by the name on it, or since the ID is that of another founder.
+func (f Facts) ofAnother() string {
+	for _, name := range []string{f.Disk.Name, f.Self.Founding.Members[f.Disk.MemberID]} {
+		if name != "" && name != f.Self.Name {
+			return name
+		}
+	}
+	return ""
 }

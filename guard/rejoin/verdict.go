@@ -11,6 +11,8 @@ const (
 	// yet. Ask it and judge again.
 	AskTombstone Action = "ask the tombstone"
 	AskLog       Action = "ask the log"
+	// AskApplied: the same of what the database holds.
+	AskApplied Action = "ask the database"
 	// Start etcd with the disk as it is.
 	Start Action = "start"
 	// StartAsFounder starts on an empty disk with the founders' list: a new
@@ -31,6 +33,8 @@ type Verdict struct {
 	Action Action
 	// Err is one of the package's errors if Action is Refuse.
 	Err error
+	// MayPass is set if a refusal may pass by itself: judge again before it is final.
+	MayPass bool
 	// By names the witness that decided.
 	By By
 	// Reason is one line: what was seen, what follows, the way out.
@@ -57,6 +61,8 @@ func Judge(f Facts) Verdict {
 		f.Live = Live{Why: fmt.Sprintf("another cluster, %s, answers in its place", f.Live.ClusterID)}
 	}
 	switch {
+	case f.Live.Denied:
+		return mayPass(refuse(ErrMembershipCheckFailed, ByList, "the cluster answers, and not to this member's certificate (%s): its common name must be a user of etcd with the role root", f.Live.Why))
 	case f.Disk.State == HasWAL && f.Live.Answered:
 		return f.member()
 	case f.Disk.State == HasWAL:
@@ -68,13 +74,30 @@ func Judge(f Facts) Verdict {
 	case f.Live.Answered:
 		return f.damaged()
 	}
-	return refuse(ErrMembershipCheckFailed, ByDisk, "the IDs in the WAL cannot be read (%s) and the cluster does not answer (%s): heal the cluster, or replace this member's volume", f.Disk.Why, f.Live.Why)
+	return mayPass(refuse(ErrMembershipCheckFailed, ByDisk, "the IDs in the WAL cannot be read (%s) and the cluster does not answer (%s): heal the cluster, or replace this member's volume", f.Disk.Why, f.Live.Why))
 }
 
-// impostor tells whether the disk is of the recorded cluster and another one
-// answers, as a lost pod's does that formed one of its own.
+// Wanted is the cluster whose list counts: the disk's own, else the member's; 0 if
+// any will do.
+func (f Facts) Wanted() ID {
+	if f.Disk.State == HasWAL {
+		return f.Disk.ClusterID
+	}
+	return f.Self.cluster()
+}
+
+// impostor tells whether another cluster answers than the one that the disk is of
+// and that this member belongs to: a lost pod may have formed one of its own.
 func (f Facts) impostor() bool {
-	return f.Live.Answered && f.Disk.State == HasWAL && f.Disk.ClusterID == f.Self.ClusterID && f.Live.ClusterID != f.Self.ClusterID
+	return f.Live.Answered && f.Disk.State == HasWAL && f.Disk.ClusterID == f.Self.cluster() && f.Live.ClusterID != f.Self.cluster()
+}
+
+// foreign tells whether this is the ID of another cluster than this member's own.
+func (f Facts) foreign(cluster ID) bool { return f.Self.cluster() != 0 && f.Self.cluster() != cluster }
+
+func mayPass(v Verdict) Verdict {
+	v.MayPass = true
+	return v
 }
 
 func refuse(err error, by By, format string, args ...any) Verdict {

@@ -25,6 +25,9 @@ type Config struct {
 	Cluster    Cluster  `json:"cluster"`
 	// Ledger holds the removals that the controller has intended or confirmed.
 	Ledger []rejoin.Removal `json:"ledger,omitempty"`
+	// Accept lists member IDs that a person vouches for: they were never removed, and
+	// start although a witness cannot be read while the cluster is silent.
+	Accept []rejoin.ID `json:"accept,omitempty"`
 	// TLS is the agent's own client certificate; absent for plain HTTP.
 	TLS *TLS `json:"tls,omitempty"`
 	// Etcd holds further options of etcd's own configuration file.

@@ -58,7 +58,7 @@ func TestLoad(t *testing.T) {
 	if want := (Identity{"main-0", 0, []string{"https://main-0.main-peer.plant.svc:2380"}, []string{"https://main-0.main-peer.plant.svc:2379"}}); err != nil || !reflect.DeepEqual(id, want) {
 		t.Errorf("identity %+v, %v", id, err)
 	}
-	if s := c.self(id); !s.Founder || s.Source || s.Replicas != 3 {
+	if s := c.self(id, 0); !s.Founder || s.Source || s.Replicas != 3 || s.Accepted || s.Founding.ClusterID == 0 {
 		t.Errorf("self %+v", s)
 	}
 }
@@ -66,18 +66,20 @@ func TestLoad(t *testing.T) {
 // Each mistake is named by its file and field, and is the user's (exit code 2).
 func TestLoadRefuses(t *testing.T) {
 	for old, c := range map[string]struct{ put, says string }{
-		"dataDir: /var/lib/etcd":      {"", "dataDir: is missing"},
-		"  token: 6a1f2a52":           {"", "cluster.token: is missing"},
-		"cdf818194e3a8c32\n  replica": {"xyz\n  replica", `"xyz" is no ID (up to 16 hex digits)`},
-		"replicas: 3":                 {"replicas: -1", "cluster.replicas: -1 is below 0"},
-		"https://main.plant.svc:2379": {"main.plant.svc:2379", `cluster.clientEndpoints[0]: "main.plant.svc:2379" is not http(s)://host:port`},
-		"- {name: main-0, peer":       {"- {peer", "cluster.founders[0].name: is missing"},
-		"{memberID: 8e9e05c52164694d": {"{memberID: ''", "ledger[0]: memberID and clusterID are both needed"},
-		"snapshot-count: 10000":       {"data-dir: /elsewhere", "etcd.data-dir: is decided by the agent: leave it out"},
-		"etcd:\n":                     {"tls: {keyFile: k, caFile: c}\netcd:\n", "tls.certFile: is missing"},
-		"ledger:":                     {"leger:", `unknown field "leger"`},
-		"peerURLs: [\"https://{name}": {"peerURLs: []\nother: [\"https://{name}", `unknown field "other"`},
-		"clientURLs: [":               {"clientURLs: ]", "yaml"},
+		"dataDir: /var/lib/etcd":         {"", "dataDir: is missing"},
+		"  token: 6a1f2a52":              {"", "cluster.token: is missing"},
+		"cdf818194e3a8c32\n  replica":    {"xyz\n  replica", `"xyz" is no ID (up to 16 hex digits)`},
+		"replicas: 3":                    {"replicas: -1", "cluster.replicas: -1 is below 0"},
+		"https://main.plant.svc:2379\"]": {"https://main.plant.svc:2379/\"]", `cluster.clientEndpoints[0]: "https://main.plant.svc:2379/" is not http(s)://host:port`},
+		"clientEndpoints: [\"https":      {"clientEndpoints: [\"HTTPS", `cluster.clientEndpoints[0]: "HTTPS://main.plant.svc:2379" is not http(s)://host:port`},
+		"https://main.plant.svc:2379":    {"main.plant.svc:2379", `cluster.clientEndpoints[0]: "main.plant.svc:2379" is not http(s)://host:port`},
+		"- {name: main-0, peer":          {"- {peer", "cluster.founders[0].name: is missing"},
+		"{memberID: 8e9e05c52164694d":    {"{memberID: ''", "ledger[0]: memberID and clusterID are both needed"},
+		"snapshot-count: 10000":          {"data-dir: /elsewhere", "etcd.data-dir: is decided by the agent: leave it out"},
+		"etcd:\n":                        {"tls: {keyFile: k, caFile: c}\netcd:\n", "tls.certFile: is missing"},
+		"ledger:":                        {"leger:", `unknown field "leger"`},
+		"peerURLs: [\"https://{name}":    {"peerURLs: []\nother: [\"https://{name}", `unknown field "other"`},
+		"clientURLs: [":                  {"clientURLs: ]", "yaml"},
 	} {
 		t.Run(c.says, func(t *testing.T) {
 			if !strings.Contains(good, old) {
@@ -100,6 +102,30 @@ func TestIdentifyRefuses(t *testing.T) {
 	for _, name := range []string{"", "main", "main-", "main-x", "-1"} {
 		if _, err := loaded(t, good).Identify(name); !errors.Is(err, ErrConfig) {
 			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// A founder's list entry and the URLs that it advertises are compared by etcd.
+func TestFoundersURLs(t *testing.T) {
+	c := loaded(t, good)
+	c.Cluster.Founders[0].PeerURLs = []string{"https://other.example.com:2380"}
+	want := "cluster.founders[0].peerURLs are [https://other.example.com:2380] and peerURLs say [https://main-0.main-peer.plant.svc:2380] for main-0: etcd wants the same"
+	if _, err := c.Identify("main-0"); Code(err) != ExitUsage || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v", err)
+	}
+	if _, err := c.Identify("main-1"); err != nil {
+		t.Errorf("another member: %v", err)
+	}
+}
+
+// Before the cluster to join is recorded, only its own endpoints tell of it.
+func TestEndpoints(t *testing.T) {
+	c := &Config{Cluster: Cluster{ClientEndpoints: []string{"own"}, Source: []string{"source"}}}
+	for id, want := range map[rejoin.ID][]string{0: {"source"}, 7: {"own", "source"}} {
+		c.Cluster.ID = id
+		if got := c.endpoints(); !reflect.DeepEqual(got, want) {
+			t.Errorf("cluster %s: %v, not %v", id, got, want)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -20,7 +21,7 @@ func (c *Config) checkDataDir() error {
 		info, err := os.Stat(dir)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil
+			continue
 		case err != nil:
 			return fmt.Errorf("%w: dataDir: %w", ErrConfig, err)
 		case !info.IsDir():
@@ -31,6 +32,30 @@ func (c *Config) checkDataDir() error {
 		}
 	}
 	return nil
+}
+
+// ownerFile in the data directory has the name of the member that the disk was set
+// up for: in its own files etcd keeps IDs alone where they can be read at once.
+const ownerFile = "quorate-member"
+
+// ownerOnDisk is that name; empty if there is none, as on disks of another agent.
+func (c *Config) ownerOnDisk() string {
+	content, err := os.ReadFile(filepath.Join(c.DataDir, ownerFile))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(content))
+}
+
+// own writes the name.
+func (c *Config) own(id Identity) error {
+	if c.ownerOnDisk() == id.Name {
+		return nil
+	}
+	if err := os.MkdirAll(c.DataDir, 0o700); err != nil {
+		return fmt.Errorf("make the data directory: %w", err)
+	}
+	return replaceFile(filepath.Join(c.DataDir, ownerFile), []byte(id.Name+"\n"))
 }
 
 // leftover is where files without a WAL are put aside, and how many times that can

@@ -33,7 +33,7 @@ func (c *Config) founding() start {
 // has no name yet gets its ID for one: the names of others do not count.
 func (c *Config) joining(id Identity, members []rejoin.Member) start {
 	s := start{state: "existing"}
-	own := rejoin.Facts{Self: c.self(id)}
+	own := rejoin.Facts{Self: c.self(id, 0)}
 	for _, m := range members {
 		name := m.Name
 		switch {

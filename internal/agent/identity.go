@@ -23,7 +23,17 @@ func (c *Config) Identify(name string) (Identity, error) {
 	if i <= 0 || err != nil || ordinal < 0 {
 		return Identity{}, fmt.Errorf("%w: the name %q does not end in an ordinal, such as main-0", ErrConfig, name)
 	}
-	return Identity{name, ordinal, named(c.PeerURLs, name), named(c.ClientURLs, name)}, nil
+	id := Identity{name, ordinal, named(c.PeerURLs, name), named(c.ClientURLs, name)}
+	for i, f := range c.Cluster.Founders {
+		if f.Name == name && !sameSet(f.PeerURLs, id.PeerURLs) {
+			return Identity{}, fmt.Errorf("%w: cluster.founders[%d].peerURLs are %v and peerURLs say %v for %s: etcd wants the same", ErrConfig, i, f.PeerURLs, id.PeerURLs, name)
+		}
+	}
+	return id, nil
+}
+
+func sameSet(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
 // placeholder stands for the member's name.
@@ -37,17 +47,27 @@ func named(urls []string, name string) []string {
 	return out
 }
 
-// self is the identity as a verdict needs it.
-func (c *Config) self(id Identity) rejoin.Self {
-	founder := func(f Founder) bool { return f.Name == id.Name }
-	return rejoin.Self{
+// self is the identity as a verdict needs it; disk is the member on its disk.
+func (c *Config) self(id Identity, disk rejoin.ID) rejoin.Self {
+	s := rejoin.Self{
 		Name: id.Name, PeerURLs: id.PeerURLs, Ordinal: id.Ordinal, Replicas: c.Cluster.Replicas,
-		Founder:   slices.ContainsFunc(c.Cluster.Founders, founder),
 		ClusterID: c.Cluster.ID, Source: len(c.Cluster.Source) > 0,
+		Accepted: disk != 0 && slices.Contains(c.Accept, disk),
 	}
+	var founders []rejoin.Founder
+	for _, f := range c.Cluster.Founders {
+		founders = append(founders, rejoin.Founder(f))
+		s.Founder = s.Founder || f.Name == id.Name
+	}
+	s.Founding = rejoin.FoundingOf(c.Cluster.Token, founders)
+	return s
 }
 
-// endpoints are all that may answer for the cluster.
+// endpoints are those that may answer for the cluster. Before the cluster to join
+// is recorded, only the source knows it: behind the own Service may be anybody.
 func (c *Config) endpoints() []string {
+	if c.Cluster.ID == 0 && len(c.Cluster.Source) > 0 {
+		return c.Cluster.Source
+	}
 	return append(slices.Clone(c.Cluster.ClientEndpoints), c.Cluster.Source...)
 }

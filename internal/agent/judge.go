@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/quorate/quorate/guard/rejoin"
@@ -21,28 +22,45 @@ type Judgement struct {
 	Facts rejoin.Facts
 }
 
-// Judge looks at disk and cluster once. It fails with ErrConfig alone.
+// witnessTimeout bounds each witness: a disk that hangs is one that cannot be read.
+const witnessTimeout = 30 * time.Second
+
+// Judge looks at disk and cluster once. It fails with ErrConfig, or when the
+// context ends: what could not be asked then is no witness that cannot be read.
 func (c *Config) Judge(ctx context.Context, id Identity, w Witnesses, timeout time.Duration) (Judgement, error) {
-	f := rejoin.Facts{Self: c.self(id), Disk: rejoin.ReadDisk(c.DataDir), Ledger: c.Ledger}
-	wanted := f.Self.ClusterID
-	if f.Disk.State == rejoin.HasWAL {
-		wanted = f.Disk.ClusterID
-	}
+	disk := rejoin.ReadDisk(c.DataDir)
+	disk.Name = c.ownerOnDisk()
+	f := rejoin.Facts{Self: c.self(id, disk.MemberID), Disk: disk, Ledger: c.Ledger}
 	var err error
-	if f.Live, err = c.list(ctx, timeout, wanted); err != nil {
+	if f.Live, err = c.list(ctx, timeout, f.Wanted()); err != nil {
 		return Judgement{}, err
 	}
 	for {
 		v := rejoin.Judge(f)
-		switch v.Action {
-		case rejoin.AskTombstone:
-			f.Tombstone = w.Tombstone(ctx, c.DataDir, f.Disk.MemberID)
-		case rejoin.AskLog:
-			f.Logged = w.Log(ctx, c.DataDir, f.Disk.MemberID)
-		default:
+		if !c.testify(ctx, w, v.Action, &f) {
 			return Judgement{v, f}, nil
 		}
+		if ctx.Err() != nil {
+			return Judgement{}, fmt.Errorf("judge the member: %w", context.Cause(ctx))
+		}
 	}
+}
+
+// testify asks the witness that the verdict depends on, if there is one.
+func (c *Config) testify(ctx context.Context, w Witnesses, action rejoin.Action, f *rejoin.Facts) bool {
+	ctx, cancel := context.WithTimeout(ctx, witnessTimeout)
+	defer cancel()
+	switch action {
+	case rejoin.AskTombstone:
+		f.Tombstone = w.Tombstone(ctx, c.DataDir, f.Disk.MemberID)
+	case rejoin.AskLog:
+		f.Logged = w.Log(ctx, c.DataDir, f.Disk.MemberID)
+	case rejoin.AskApplied:
+		f.Applied = w.Applied(ctx, c.DataDir)
+	default:
+		return false
+	}
+	return true
 }
 
 // Refusal is the error of a verdict that refuses, nil of any other.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/quorate/quorate/guard/rejoin"
 )
@@ -44,14 +45,18 @@ func (a *Agent) Prepare(ctx context.Context) error {
 	began, pause := time.Now(), firstPause
 	for {
 		done, err := a.try(ctx)
-		if done || (err != nil && !errors.Is(err, errNotYet)) {
+		var passing refusal
+		switch {
+		case done:
+			return err
+		case err == nil:
+			continue
+		case errors.As(err, &passing) && passing.verdict.MayPass:
+		case !errors.Is(err, errNotYet):
 			return err
 		}
-		if err == nil {
-			continue
-		}
 		if waited := time.Since(began); a.Patience-waited < pause {
-			return fmt.Errorf("%w (%s): %w", ErrWaited, waited.Round(time.Second), err)
+			return overdue(waited, err)
 		}
 		a.Log.Info("the member waits", "for", err, "again", pause)
 		select {
@@ -61,6 +66,14 @@ func (a *Agent) Prepare(ctx context.Context) error {
 		}
 		pause = min(2*pause, lastPause)
 	}
+}
+
+// overdue ends a wait: a refusal that did not pass stays what it is.
+func overdue(waited time.Duration, err error) error {
+	if errors.Is(err, errNotYet) {
+		return fmt.Errorf("%w (%s): %w", ErrWaited, waited.Round(time.Second), err)
+	}
+	return err
 }
 
 // try looks once. It is done when etcd may start; without an error it is to be
@@ -83,7 +96,7 @@ func (a *Agent) try(ctx context.Context) (done bool, err error) {
 	case rejoin.Join:
 		return false, c.join(ctx, id, j.Facts.Live, a.ListTimeout)
 	case rejoin.Start:
-		return true, a.write(c, id, c.restart(id))
+		return true, a.restart(c, id, j.By == rejoin.ByList)
 	case rejoin.StartAsFounder:
 		return true, a.begin(ctx, c, id, c.founding())
 	case rejoin.StartAsListed:
@@ -92,9 +105,23 @@ func (a *Agent) try(ctx context.Context) (done bool, err error) {
 	return false, fmt.Errorf("verdict %q: %w", j.Action, errors.ErrUnsupported)
 }
 
+// restart is for a disk with a WAL. The list has confirmed whose it is, or it is
+// not written down.
+func (a *Agent) restart(c *Config, id Identity, confirmed bool) error {
+	if confirmed {
+		if err := c.own(id); err != nil {
+			return err
+		}
+	}
+	return a.write(c, id, c.restart(id))
+}
+
 // begin is for an empty disk.
 func (a *Agent) begin(ctx context.Context, c *Config, id Identity, s start) error {
 	if err := c.clear(ctx, a.Witnesses); err != nil {
+		return err
+	}
+	if err := c.own(id); err != nil {
 		return err
 	}
 	return a.write(c, id, s)
@@ -123,14 +150,10 @@ func (a *Agent) load() (*Config, Identity, error) {
 // join adds the member as a learner; the next look finds the entry and starts as
 // it. etcd allows one learner at a time, and no change while a member is ill.
 func (c *Config) join(ctx context.Context, id Identity, live rejoin.Live, timeout time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	client, err := c.connect(ctx, live.Voters()...)
-	if err != nil {
+	err := c.through(ctx, live, timeout, func(ctx context.Context, cluster clientv3.Cluster) error {
+		_, err := cluster.MemberAddAsLearner(ctx, id.PeerURLs)
 		return err
-	}
-	defer client.Close()
-	_, err = client.MemberAddAsLearner(ctx, id.PeerURLs)
+	})
 	switch {
 	case err == nil:
 		return nil

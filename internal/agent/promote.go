@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/quorate/quorate/guard/rejoin"
 )
@@ -39,6 +40,9 @@ var (
 	errNoDisk   = errors.New("it has no WAL yet")
 	errUnlisted = errors.New("it is not in the list")
 	errPromoted = errors.New("it was promoted just now")
+	// A voter without client URLs would be taken for one that never started.
+	errUnpublished = errors.New("it has not published its client URLs yet")
+	errSurplus     = errors.New("its ordinal has no place among the replicas")
 )
 
 // promote is done when the member is a voter. It asks voters: a learner answers
@@ -67,18 +71,20 @@ func (a *Agent) promote(ctx context.Context) (done bool, err error) {
 		a.Log.Info("the member is a voter", "name", id.Name, "member", disk.MemberID)
 		return true, nil
 	}
+	switch {
+	case id.Ordinal >= c.Cluster.Replicas:
+		return false, fmt.Errorf("%w: %d of %d", errSurplus, id.Ordinal, c.Cluster.Replicas)
+	case !m.Started():
+		return false, errUnpublished
+	}
 	return false, c.promote(ctx, live, disk.MemberID, a.ListTimeout)
 }
 
 func (c *Config) promote(ctx context.Context, live rejoin.Live, id rejoin.ID, timeout time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	client, err := c.connect(ctx, live.Voters()...)
-	if err != nil {
+	err := c.through(ctx, live, timeout, func(ctx context.Context, cluster clientv3.Cluster) error {
+		_, err := cluster.MemberPromote(ctx, uint64(id))
 		return err
-	}
-	defer client.Close()
-	_, err = client.MemberPromote(ctx, uint64(id))
+	})
 	if err == nil || errors.Is(err, rpctypes.ErrMemberNotLearner) {
 		return errPromoted // the next look sees the voter
 	}

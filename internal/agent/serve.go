@@ -10,6 +10,8 @@ import (
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/quorate/quorate/guard/rejoin"
 )
 
 const (
@@ -19,8 +21,8 @@ const (
 	headerTimeout   = 5 * time.Second
 )
 
-// Serve answers probes at the address, and promotes the member, until the context
-// ends. /readyz answers 200 if the member serves a linearizable read, 503 with the
+// Serve answers probes at the address, promotes the member, and keeps etcd's
+// configuration true, until the context ends. /readyz answers 200 if the member serves a linearizable read, 503 with the
 // reason if not; /healthz always answers 200.
 func (a *Agent) Serve(ctx context.Context, address string) error {
 	if _, _, err := a.load(); err != nil {
@@ -39,6 +41,7 @@ func (a *Agent) Serve(ctx context.Context, address string) error {
 		return nil
 	})
 	group.Go(func() error { a.Promote(ctx); return nil })
+	group.Go(func() error { a.Keep(ctx); return nil })
 	group.Go(func() error {
 		<-ctx.Done()
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
@@ -73,9 +76,22 @@ func (a *Agent) Ready(ctx context.Context) error {
 		return err
 	}
 	defer client.Close()
-	_, err = direct(client).Get(ctx, "health")
-	if err == nil || errors.Is(err, rpctypes.ErrPermissionDenied) || errors.Is(err, rpctypes.ErrUserEmpty) {
+	response, err := direct(client).Get(ctx, "health")
+	if err == nil {
+		return c.itself(rejoin.ID(response.Header.MemberId))
+	}
+	if errors.Is(err, rpctypes.ErrPermissionDenied) || errors.Is(err, rpctypes.ErrUserEmpty) {
 		return nil
 	}
 	return fmt.Errorf("read through %v: %s", id.ClientURLs, why(err))
+}
+
+// errSomebodyElse: a stale name or a shared URL led to another member.
+var errSomebodyElse = errors.New("another member answers at the own client URLs")
+
+func (c *Config) itself(answered rejoin.ID) error {
+	if disk := rejoin.ReadDisk(c.DataDir); disk.State == rejoin.HasWAL && disk.MemberID != answered {
+		return fmt.Errorf("%w: %s, and the disk is of %s", errSomebodyElse, answered, disk.MemberID)
+	}
+	return nil
 }

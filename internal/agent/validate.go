@@ -11,7 +11,7 @@ import (
 // decided are the options of etcd that the agent writes itself.
 var decided = []string{
 	"name", "data-dir", "wal-dir", "initial-advertise-peer-urls", "advertise-client-urls",
-	"initial-cluster", "initial-cluster-state", "initial-cluster-token", "force-new-cluster", "discovery",
+	"initial-cluster", "initial-cluster-state", "initial-cluster-token", "force-new-cluster", "discovery", "discovery-srv",
 }
 
 // validate names every field that is missing or malformed.
@@ -71,7 +71,8 @@ func checkURL(text string) error {
 	if err != nil {
 		return err
 	}
-	if !slices.Contains([]string{"http", "https"}, u.Scheme) || u.Port() == "" || strings.Trim(u.Path, "/") != "" {
+	// etcd compares URLs as they are printed.
+	if !slices.Contains([]string{"http", "https"}, u.Scheme) || u.Port() == "" || u.Scheme+"://"+u.Host != strings.ReplaceAll(text, placeholder, "name") {
 		return fmt.Errorf("%q is not http(s)://host:port", text)
 	}
 	return nil

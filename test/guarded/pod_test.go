@@ -19,8 +19,9 @@ import (
 	"github.com/quorate/quorate/test/process"
 )
 
-// pod is one member's place: it runs prepare, then etcd, and when that has ended
-// begins again, until it is told to rest.
+// pod is one member's place, as a kubelet keeps it: prepare runs until it succeeds,
+// then etcd starts over and over beside serve, without being prepared again, until
+// the pod is deleted.
 type pod struct {
 	*etcdcluster.Member
 	set     *set
@@ -37,7 +38,7 @@ type pod struct {
 // restartPause is between two starts: a kubelet waits for longer.
 const restartPause = 50 * time.Millisecond
 
-// run begins the loop. A pod that runs already stays as it is.
+// run makes the pod. One that runs already stays as it is.
 func (p *pod) run() {
 	if p.cancel != nil {
 		return
@@ -46,17 +47,13 @@ func (p *pod) run() {
 	p.cancel, p.ended = cancel, make(chan struct{})
 	go func() {
 		defer close(p.ended)
-		for ctx.Err() == nil {
-			p.once(ctx)
-			select {
-			case <-ctx.Done():
-			case <-time.After(restartPause):
-			}
+		if p.prepared(ctx) {
+			p.contained(ctx)
 		}
 	}()
 }
 
-// rest ends the loop and what runs in it, by SIGKILL.
+// rest deletes the pod, with all that runs in it, by SIGKILL.
 func (p *pod) rest() {
 	if p.cancel == nil {
 		return
@@ -66,33 +63,60 @@ func (p *pod) rest() {
 	p.cancel = nil
 }
 
-// once is one life of the pod.
-func (p *pod) once(ctx context.Context) {
-	code, err := p.guard(ctx, "prepare", "--etcd-config", p.file("etcd.yaml"), "--termination-message", p.file("message"), "--patience", "30s")
-	if ctx.Err() != nil {
-		return
+// again deletes the pod and makes it anew, on the same disk.
+func (p *pod) again() {
+	p.rest()
+	p.run()
+}
+
+// prepared runs the init container until it succeeds; false if the pod is deleted.
+func (p *pod) prepared(ctx context.Context) bool {
+	for ctx.Err() == nil {
+		code, err := p.guard(ctx, "prepare", "--etcd-config", p.file("etcd.yaml"), "--termination-message", p.file("message"), "--patience", "30s")
+		if ctx.Err() != nil {
+			return false
+		}
+		if err != nil {
+			p.set.complain(err)
+		}
+		p.mu.Lock()
+		p.codes = append(p.codes, code)
+		p.mu.Unlock()
+		if err == nil && code == 0 {
+			return true
+		}
+		pause(ctx)
 	}
-	p.mu.Lock()
-	p.codes = append(p.codes, code)
-	p.mu.Unlock()
-	if err != nil || code != 0 {
-		return
+	return false
+}
+
+func pause(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(restartPause):
 	}
-	beside, err := process.Start(p.file("serve.log"), p.set.binary, p.arguments("serve", "--bind-address", p.probe())...)
+}
+
+// contained runs the pod's containers until it is deleted.
+func (p *pod) contained(ctx context.Context) {
+	beside, err := process.Start(p.file("serve.log"), p.set.binary, p.arguments("serve", "--bind-address", p.probe(), "--etcd-config", p.file("etcd.yaml"))...)
 	if err != nil {
 		p.set.complain(err)
 		return
 	}
 	defer func() { _ = beside.Stop(syscall.SIGKILL) }() // it may have ended
-	if err := p.Launch("--config-file=" + p.file("etcd.yaml")); err != nil {
-		p.set.complain(err)
-		return
-	}
-	p.mu.Lock()
-	p.starts++
-	p.mu.Unlock()
-	if p.Ended(ctx) != nil {
-		_ = p.Kill() // it may have ended just now
+	for ctx.Err() == nil {
+		if err := p.Launch("--config-file=" + p.file("etcd.yaml")); err != nil {
+			p.set.complain(err)
+			return
+		}
+		p.mu.Lock()
+		p.starts++
+		p.mu.Unlock()
+		if p.Ended(ctx) != nil {
+			_ = p.Kill() // it may have ended just now
+		}
+		pause(ctx)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"sigs.k8s.io/yaml"
 
@@ -42,8 +43,7 @@ func newSet(t *testing.T, size, founders int) *set {
 	s := &set{Cluster: c, t: t, binary: binary}
 	s.config = agent.Config{
 		Cluster: agent.Cluster{Token: c.Token, Replicas: founders},
-		// A victim that has just joined may go at once: the tests remove what they want.
-		Etcd: map[string]any{"strict-reconfig-check": false, "logger": "zap", "log-level": "warn"},
+		Etcd:    map[string]any{"logger": "zap", "log-level": "warn"},
 	}
 	for i := range size {
 		p := &pod{Member: c.Member(fmt.Sprintf("main-%d", i)), set: s, ordinal: i}
@@ -120,7 +120,26 @@ func (s *set) form() {
 	list, err := s.List(s.t.Context())
 	must(s.t, err)
 	s.config.Cluster.ID = rejoin.ID(list.Header.ClusterId)
+	s.foretold(list.Members)
 	s.publish()
+}
+
+// foretold wants the IDs that the founders' list has told before.
+func (s *set) foretold(members []*etcdserverpb.Member) {
+	s.t.Helper()
+	var founders []rejoin.Founder
+	for _, f := range s.config.Cluster.Founders {
+		founders = append(founders, rejoin.Founder(f))
+	}
+	f := rejoin.FoundingOf(s.Token, founders)
+	if f.ClusterID != s.config.Cluster.ID {
+		s.t.Errorf("the cluster is %s, and %s was foretold", s.config.Cluster.ID, f.ClusterID)
+	}
+	for _, m := range members {
+		if f.Members[rejoin.ID(m.ID)] != m.Name {
+			s.t.Errorf("member %x is %s, and %v were foretold", m.ID, m.Name, f.Members)
+		}
+	}
 }
 
 var errNotReady = errors.New("not ready")
