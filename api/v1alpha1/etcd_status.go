@@ -97,8 +97,9 @@ type ScaleOperation struct {
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	Generation int64 `json:"generation"`
-	// from is the number of members before. A stalled scale-out may be given up
-	// by setting spec.replicas back to exactly this number.
+	// from is the number of members before; 0 for a creation and for a join. A
+	// stalled scale-out may be given up by setting spec.replicas back to exactly
+	// this number, from 0 to any smaller one above 0.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=9

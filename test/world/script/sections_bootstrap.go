@@ -1,6 +1,10 @@
 package script
 
-import "github.com/quorate/quorate/api/v1alpha1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/quorate/quorate/api/v1alpha1"
+)
 
 const movedEtcd = `apiVersion: quorate.dev/v1alpha1
 kind: Etcd
@@ -24,6 +28,7 @@ const (
 
 var (
 	joiningSource = Busy(v1alpha1.ScaleOut, 0, 3).Bootstrapped(false).Joined("source-0", "source-1", "source-2")
+	stuckJoining  = joiningSource.With(v1alpha1.ConditionStalled, metav1.ConditionTrue, "PodUnschedulable")
 	sharing       = Idle(3).Bootstrapped(true).Joined("source-0", "source-1", "source-2")
 	leavingSource = Busy(v1alpha1.RemoveBootstrapMembers, 3, 3).Bootstrapped(true).Joined("source-0", "source-1", "source-2")
 )
@@ -40,6 +45,12 @@ var bootstrap = Section{
 			Want:    refused("bootstrap-removal-blocked", "Removing bootstrap member source-2 is refused", "ScalingOut is in progress", waitForEnd),
 		},
 		{
+			Name:    "pointed at another cluster while joining",
+			Command: patchMoved + `'[{"op":"replace","path":"` + listPath + `/clientEndpoints","value":["https://elsewhere.example.com:2379"]}]'`,
+			Want: refused("bootstrap-frozen-until-joined", "https://elsewhere.example.com:2379 could be another cluster",
+				"Keep one of the old ones (https://source-0.old.example.com:2379 is the first)"),
+		},
+		{
 			Name: "bootstrap list unset", Command: patchMoved + `'[{"op":"remove","path":"` + listPath + `"}]'`,
 			Want: refused("bootstrap-unset-blocked", "ScalingOut is in progress", waitForEnd),
 		},
@@ -53,14 +64,21 @@ var bootstrap = Section{
 			Want:    allowed("patched"),
 		},
 		{
+			Name:    "a stalled join put to sleep",
+			Before:  []Action{stuckJoining.records("etcd/moved", "Stalled is True besides")},
+			Command: "kubectl scale etcd/moved --replicas=0",
+			Want:    refused("shared-not-to-zero", "Scaling from 3 to 0 is refused", waitForEnd, giveUpJoin),
+		},
+		{Name: "a stalled join is given up", Command: "kubectl scale etcd/moved --replicas=1 --dry-run=server", Want: allowed("scaled")},
+		{
 			Name:    "two changes in one update",
 			Before:  []Action{sharing.records("etcd/moved", "all have joined, no operation")},
 			Command: patchMoved + `'[{"op":"remove","path":"` + listPath + `/members/0"},{"op":"replace","path":"/spec/replicas","value":5}]'`,
-			Want:    refused("one-change-at-a-time", "two operations with no order between them", "Send one, wait until condition ScaleOperationInProgress is False"),
+			Want:    refused("one-change-at-a-time", "Changing replicas from 3 to 5 and removing bootstrap member source-2", "two operations with no order between them", "Send one, wait until condition ScaleOperationInProgress is False"),
 		},
 		{
 			Name: "half of a shared cluster put to sleep", Command: "kubectl scale etcd/moved --replicas=0",
-			Want: refused("shared-not-to-zero", "source members are recorded as joined", "Unset bootstrapWithExistingCluster"),
+			Want: refused("shared-not-to-zero", "source members are recorded as joined (3, source-0 the first)", "Unset bootstrapWithExistingCluster"),
 		},
 		{
 			Name: "bootstrap member removed at rest", Command: patchMoved + `'[{"op":"remove","path":"` + listPath + `/members/0"}]'`,
@@ -70,7 +88,7 @@ var bootstrap = Section{
 			Name:    "bootstrap member put back",
 			Before:  []Action{leavingSource.records("etcd/moved", "ScaleOperationInProgress is True, BootstrapMembersRemoval of source-2")},
 			Command: patchMoved + `'[{"op":"add","path":"` + listPath + `/members/-","value":{"name":"source-2","peerURLs":["https://source-2.old.example.com:2380"]}}]'`,
-			Want:    refused("bootstrap-readd-blocked", "BootstrapMembersRemoval is in progress", waitForEnd),
+			Want:    refused("bootstrap-readd-blocked", "Putting back bootstrap member source-2 is refused", "BootstrapMembersRemoval is in progress", waitForEnd),
 		},
 		{
 			Name: "scale out during bootstrap removal", Command: "kubectl scale etcd/moved --replicas=5",

@@ -9,7 +9,8 @@ import (
 // The ways out that several steps must name.
 const (
 	waitForEnd  = "Wait until condition ScaleOperationInProgress is False"
-	giveUpStuck = "a scale-out that is Stalled can be given up by going back to exactly status.scaleOperation.from"
+	giveUpStuck = "a scale-out that is Stalled can be given up by going back to exactly 3"
+	giveUpJoin  = "a join that is Stalled ends with fewer replicas above 0, or with the deletion of this Etcd"
 )
 
 const mainEtcd = `apiVersion: quorate.dev/v1alpha1
