@@ -70,10 +70,32 @@ func TestStatusIsTheControllers(t *testing.T) {
 	}
 }
 
-func patchStatus(t *testing.T, c client.Client, e *v1alpha1.Etcd, status string) error {
+func patchStatus(t *testing.T, c client.Client, o client.Object, status string) error {
 	t.Helper()
-	return c.Status().Patch(t.Context(), e.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"status":`+status+`}`)),
+	return c.Status().Patch(t.Context(), o.DeepCopyObject().(client.Object), client.RawPatch(types.MergePatchType, []byte(`{"status":`+status+`}`)),
 		&client.SubResourcePatchOptions{PatchOptions: client.PatchOptions{DryRun: []string{metav1.DryRunAll}}})
+}
+
+// TestOtherStatusIsTheControllers: the status of the Talos kinds likewise.
+func TestOtherStatusIsTheControllers(t *testing.T) {
+	ns := namespace(t)
+	admin, controller := impersonate(t, ""), as(t, world.Controller)
+	for _, c := range []struct {
+		by                  string
+		object              client.Object
+		rule, forged, plain string
+	}{
+		{world.Alice, talosCluster(ns, 3), "cluster-status-is-ours", `{"members":[{"id":"a1","name":"cp-1","role":"voter","started":true,"leader":true,"healthy":true}]}`, `{"observedGeneration":1}`},
+		{world.Alice, controlPlane(ns, "cp-1", true), "machine-status-is-ours", `{"etcdMember":{"id":"a1"}}`, `{"observedGeneration":1}`},
+		{world.Controller, restoreOperation(ns, "rewind", "nightly"), "operation-status-is-ours", `{"phase":"Completed"}`, `{"failureReason":"seen"}`},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			must(t, as(t, c.by).Create(t.Context(), c.object))
+			refusedBy(t, patchStatus(t, admin, c.object, c.forged), []string{c.rule}, "the controller alone records them")
+			must(t, patchStatus(t, admin, c.object, c.plain))
+			must(t, patchStatus(t, controller, c.object, c.forged))
+		})
+	}
 }
 
 // TestImpersonation writes down what the exemption is worth: admission sees the

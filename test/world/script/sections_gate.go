@@ -15,7 +15,7 @@ var status = Section{
 	Steps: []Step{
 		{
 			Name: "a stranger writes the status", Before: []Action{mainLeaving}, As: Admin, Command: pretend,
-			Want: refused("status-is-ours", "the controller alone records them", "Change spec instead, and the controller follows"),
+			Want: refused("status-is-ours", "Writing condition ScaleOperationInProgress, BootstrappedWithExistingCluster or Stalled", "the controller alone records them", "Change spec instead, and the controller follows"),
 		},
 		{
 			Name: "a stranger writes the rest of it", As: Admin,

@@ -93,6 +93,11 @@ var restore = Section{
 			Command: `kubectl patch talosoperation/rewind --type=merge -p '{"metadata":{"finalizers":[]}}'`,
 			Want:    refused("operation-finalizer-held", "while the restore is Wiping or Recovering", "quorate restore --recover-cluster"),
 		},
+		{
+			Name: "called completed by a stranger", As: Admin,
+			Command: `kubectl patch talosoperation/rewind --subresource=status --type=merge -p '{"status":{"phase":"Completed"}}'`,
+			Want:    refused("operation-status-is-ours", "Writing phase, etcdRestore or a StaleWipeSent condition of rewind", "Let the operation end"),
+		},
 		{Name: "the count lowered afterwards", Before: []Action{restored}, Command: setCount(3), Want: allowed("patched")},
 	},
 }

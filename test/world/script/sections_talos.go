@@ -77,17 +77,31 @@ var machines = Section{
 			Want: refused("machine-delete-below-count", "2 approved control planes would remain, and cluster factory declares 3",
 				"Approve a replacement control plane first, or lower spec.controlPlane.count (to 1, 3 or 5)"),
 		},
+		{
+			Name: "the approval taken back", Command: `kubectl patch talosmachine/cp-3 --type=merge -p '{"spec":{"approved":false}}'`,
+			Want: refused("machine-approval-kept", "Taking back the approval of control plane cp-3 is refused", "delete this TalosMachine, after a replacement is approved"),
+		},
+		{
+			Name: "its member forgotten by a stranger", As: Admin,
+			Command: `kubectl patch talosmachine/cp-3 --subresource=status --type=merge -p '{"status":{"etcdMember":null}}'`,
+			Want:    refused("machine-status-is-ours", "etcdMember, address, nodeName or observedReconcileRequest of cp-3", "Change spec or the machine itself instead"),
+		},
 		{Name: "the count lowered to 1", Command: setCount(1), Want: allowed("patched")},
 		{
 			Name: "quorum by the last report", Before: []Action{cp2Ill}, Command: "kubectl delete talosmachine cp-1",
 			Want: refused("machine-delete-keeps-quorum", "2 of 3 etcd voters are healthy, and without it 1 of 2 would be",
 				"Heal or add voters first (unhealthy: cp-2)"),
 		},
+		{
+			Name: "the ill one called healthy by a stranger", As: Admin,
+			Command: `kubectl patch taloscluster/factory --subresource=status --type=merge -p '{"status":{"members":[]}}'`,
+			Want:    refused("cluster-status-is-ours", "Writing members, lock, clusterID, removedMembers or restoreEpoch of factory", "Heal or change the cluster instead"),
+		},
 		{Name: "the ill one goes", Command: "kubectl delete talosmachine cp-2", Want: allowed("deleted")},
 		{Name: "one of two healthy ones goes", Before: []Action{twoVoters}, Command: "kubectl delete talosmachine cp-3", Want: allowed("deleted")},
 		{
 			Name: "the last control plane", Before: []Action{oneVoter}, Command: "kubectl delete talosmachine cp-1",
-			Want: refused("machine-delete-last-control-plane", "it is the last approved control plane of cluster factory",
+			Want: refused("machine-delete-last-control-plane", "no other approved control plane of cluster factory would remain",
 				"or delete the TalosCluster if the whole cluster is to go").and("machine-delete-below-count", "machine-delete-keeps-quorum"),
 		},
 		{Name: "the whole cluster", Command: "kubectl delete taloscluster factory", Want: allowed("deleted")},
