@@ -2,13 +2,16 @@ package manifests_test
 
 import (
 	"net"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/quorate/quorate/internal/manager"
@@ -91,5 +94,22 @@ func TestThePodIsRestricted(t *testing.T) {
 	}
 	if c.Resources.Requests.Cpu().IsZero() || c.Resources.Requests.Memory().IsZero() || c.Resources.Limits.Memory().IsZero() {
 		t.Errorf("resources = %+v, want requests of cpu and memory and a limit of memory", c.Resources)
+	}
+}
+
+// Go collects garbage harder before it comes to the limit of memory, which it
+// knows by the environment alone.
+func TestGoKnowsTheMemoryLimit(t *testing.T) {
+	_, c := container(t)
+	i := slices.IndexFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == "GOMEMLIMIT" })
+	if i < 0 {
+		t.Fatal("GOMEMLIMIT is not set")
+	}
+	soft, err := resource.ParseQuantity(strings.TrimSuffix(c.Env[i].Value, "B"))
+	if err != nil {
+		t.Fatalf("GOMEMLIMIT=%s: %v", c.Env[i].Value, err)
+	}
+	if share := float64(soft.Value()) / float64(c.Resources.Limits.Memory().Value()); share < 0.75 || share > 0.9 {
+		t.Errorf("GOMEMLIMIT is %s, %.2f of the limit %s, want 0.75 to 0.9 of it", c.Env[i].Value, share, c.Resources.Limits.Memory())
 	}
 }

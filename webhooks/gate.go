@@ -40,8 +40,8 @@ type Options struct {
 // ErrIncomplete marks options that a gate cannot work with.
 var ErrIncomplete = errors.New("incomplete gate options")
 
-// Gate judges admission reviews. It is safe for concurrent use and keeps
-// nothing between two requests.
+// Gate judges admission reviews. It is safe for concurrent use, keeps nothing
+// between two requests, and bounds those that are under way.
 type Gate struct {
 	judge      Judge
 	known      Resources
@@ -51,6 +51,7 @@ type Gate struct {
 	limit      time.Duration
 	metrics    *Metrics
 	log        logr.Logger
+	inflight   *inflight
 }
 
 // New makes a gate. It fails with ErrIncomplete rather than make one that could
@@ -70,6 +71,7 @@ func New(o Options) (*Gate, error) {
 	return &Gate{
 		judge: o.Judge, known: o.Resources, live: o.Live, access: o.Access,
 		controller: identity(o.Controller), limit: o.Budget, metrics: o.Metrics, log: o.Log,
+		inflight: newInflight(),
 	}, nil
 }
 

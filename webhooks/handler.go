@@ -21,9 +21,12 @@ import (
 // encoding them again makes both a little longer.
 const MaxBody = 7 << 20
 
-// keptBuffer is the largest buffer that is kept for the next request, and the
-// most that is reserved on a sender's word: a larger body has to come first.
-const keptBuffer = 256 << 10
+// keptBuffer is the largest buffer that is kept for the next request, and reserved
+// the most that is set aside on a sender's word: a larger body has to come first.
+const (
+	keptBuffer = 256 << 10
+	reserved   = 32 << 10
+)
 
 // discarded is how much of a body that is too large is read and thrown away: a
 // sender that is cut off while it sends would see a broken connection and never
@@ -62,12 +65,14 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answer reads and judges; a crash on the way is a refusal.
 func (g *Gate) answer(w http.ResponseWriter, r *http.Request, buffer *bytes.Buffer) (code int, answer any) {
 	var request *reviewRequest
+	var place place
 	defer func() {
+		place.leave()
 		if p := recover(); p != nil {
 			code, answer = g.crashed(request, p)
 		}
 	}()
-	if err := accept(w, r, buffer); err != nil {
+	if err := g.take(&place, w, r, buffer); err != nil {
 		return g.reject(err)
 	}
 	review, err := decode(buffer.Bytes())
@@ -112,7 +117,7 @@ func accept(w http.ResponseWriter, r *http.Request, body *bytes.Buffer) error {
 		return tooLarge(r.Body)
 	}
 	if r.ContentLength > 0 {
-		body.Grow(int(min(r.ContentLength+bytes.MinRead, keptBuffer)))
+		body.Grow(int(min(r.ContentLength+bytes.MinRead, reserved)))
 	}
 	n, err := body.ReadFrom(io.LimitReader(r.Body, MaxBody+1))
 	switch {

@@ -3,9 +3,11 @@ package webhooks
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
 )
 
 // Ready is a readiness check: it does what an API server would, a TLS handshake
@@ -22,7 +24,20 @@ func (s *Server) Ready(r *http.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), handshakeTimeout)
 	defer cancel()
-	return s.handshake(ctx, dialable(address))
+	return s.anyHandshake(ctx, dialable(address))
+}
+
+// anyHandshake succeeds at the first address that does.
+func (s *Server) anyHandshake(ctx context.Context, addresses []string) error {
+	var failed []error
+	for _, address := range addresses {
+		err := s.handshake(ctx, address)
+		if err == nil {
+			return nil
+		}
+		failed = append(failed, err)
+	}
+	return errors.Join(failed...)
 }
 
 func (s *Server) handshake(ctx context.Context, address string) error {
@@ -41,14 +56,16 @@ func (s *Server) handshake(ctx context.Context, address string) error {
 	return nil
 }
 
-// dialable is the address as this host reaches it.
-func dialable(a *net.TCPAddr) string {
-	dial := *a
-	if dial.IP.IsUnspecified() {
-		dial.IP = net.IPv6loopback
-		if a.IP.To4() != nil {
-			dial.IP = net.IPv4(127, 0, 0, 1)
-		}
+// dialable lists the addresses as this host reaches them. A listener at :: serves
+// IPv4 too, and a host may have no IPv6 on its loopback: that comes last.
+func dialable(a *net.TCPAddr) []string {
+	if !a.IP.IsUnspecified() {
+		return []string{a.String()}
 	}
-	return dial.String()
+	port := strconv.Itoa(a.Port)
+	addresses := []string{net.JoinHostPort("127.0.0.1", port)}
+	if a.IP.To4() == nil {
+		addresses = append(addresses, net.JoinHostPort("::1", port))
+	}
+	return addresses
 }

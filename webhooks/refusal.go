@@ -23,6 +23,7 @@ const (
 	liveRead           = "live-read"
 	accessReview       = "access-review"
 	gateCrashed        = "gate-crashed"
+	gateBusy           = "gate-busy"
 )
 
 // refusal is a request turned away before any rule has judged it.

@@ -115,11 +115,33 @@ func TestReady(t *testing.T) {
 
 func TestDialable(t *testing.T) {
 	for _, tt := range []struct{ ip, want string }{
-		{"0.0.0.0", "127.0.0.1:9443"}, {"::", "[::1]:9443"}, {"127.0.3.1", "127.0.3.1:9443"}, {"fd00::7", "[fd00::7]:9443"},
+		{"0.0.0.0", "127.0.0.1:9443"}, {"::", "127.0.0.1:9443 [::1]:9443"}, {"127.0.3.1", "127.0.3.1:9443"}, {"fd00::7", "[fd00::7]:9443"},
 	} {
-		if got := dialable(&net.TCPAddr{IP: net.ParseIP(tt.ip), Port: 9443}); got != tt.want {
+		if got := strings.Join(dialable(&net.TCPAddr{IP: net.ParseIP(tt.ip), Port: 9443}), " "); got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.ip, got, tt.want)
 		}
+	}
+}
+
+// Where every address is listened at, one that answers is enough: a host may have
+// no IPv6, and another no IPv4.
+func TestReadyByEitherLoopback(t *testing.T) {
+	r := newRunning(t, nil).start(t)
+	own := r.address.Load()
+	r.address.Store(&net.TCPAddr{IP: net.IPv6unspecified, Port: own.Port})
+	if err := r.ready(); err != nil {
+		t.Errorf("without IPv6: %v", err)
+	}
+	gone, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = gone.Close()
+	if err := r.anyHandshake(t.Context(), []string{gone.Addr().String(), own.String()}); err != nil {
+		t.Errorf("the first address fails, the second answers: %v", err)
+	}
+	if err := r.anyHandshake(t.Context(), []string{gone.Addr().String(), gone.Addr().String()}); err == nil || strings.Count(err.Error(), "shake hands with the webhook as "+serviceName+": ") != 2 {
+		t.Errorf("both fail: %v", err)
 	}
 }
 
