@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/quorate/quorate/internal/agent"
 )
@@ -71,5 +73,31 @@ func TestCheck(t *testing.T) {
 	}
 	if code := run(context.Background(), append([]string{"check", "-o", "xml"}, flags...), &stdout, &stderr); code != agent.ExitUsage {
 		t.Errorf("exit code %d for an unknown output", code)
+	}
+}
+
+// A look that is cut off is no verdict: neither a refusal nor a start.
+func TestStoppedWhileItLooks(t *testing.T) {
+	for name, content := range map[string]string{
+		"a founder":         config,
+		"an unreadable WAL": strings.Replace(config, "token: t", "token: t\n  id: c", 1),
+	} {
+		dir, flags := place(t, strings.Replace(content, "replicas: 1", "replicas: 1\n  clientEndpoints: [\"http://127.0.0.1:1\"]", 1))
+		if name != "a founder" {
+			wal := filepath.Join(dir, "data", "member", "wal")
+			if err := errors.Join(os.MkdirAll(wal, 0o700), os.WriteFile(filepath.Join(wal, "0000000000000000-0000000000000000.wal"), []byte("no WAL"), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		var stderr bytes.Buffer
+		code := run(ctx, append([]string{"prepare", "--etcd-config", filepath.Join(dir, "etcd.yaml"), "--termination-message", filepath.Join(dir, "message")}, append(flags, "--list-timeout", "1m")...), &stderr, &stderr)
+		cancel()
+		if code != agent.ExitFailed || !strings.Contains(stderr.String(), "ErrFailed: list the members: context deadline exceeded") {
+			t.Errorf("%s: exit code %d: %s", name, code, &stderr)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "etcd.yaml")); !os.IsNotExist(err) {
+			t.Errorf("%s: etcd's configuration was written: %v", name, err)
+		}
 	}
 }

@@ -231,3 +231,16 @@ func (s *set) refuses(p *pod, begins string) {
 		return err
 	}))
 }
+
+var errOtherConfiguration = errors.New("it is for another start")
+
+// restarts wants a configuration of etcd that names the pod alone and an existing
+// cluster.
+func restarts(content string, p *pod) error {
+	for _, want := range []string{"initial-cluster-state: existing\n", "initial-cluster: " + p.Name + "=" + p.PeerURL + "\n"} {
+		if !strings.Contains(content, want) {
+			return fmt.Errorf("%w, without %q: %s", errOtherConfiguration, want, content)
+		}
+	}
+	return nil
+}
