@@ -125,6 +125,8 @@ func judge(t *testing.T, f rejoin.Facts, dir string) rejoin.Verdict {
 			f.Tombstone = reader.Tombstone(ctx, dir, f.Disk.MemberID)
 		case rejoin.AskLog:
 			f.Logged = rejoin.ReadLog(ctx, dir, f.Disk.MemberID)
+		case rejoin.AskApplied:
+			f.Applied = reader.Applied(ctx, dir)
 		default:
 			return v
 		}
