@@ -141,6 +141,18 @@ var (
 	notRun = regexp.MustCompile(`^(rule compile error|rule compiler initialization error|runtime cost could not be calculated|validation failed due to running out of cost budget|messageExpression evaluation failed due to running out|no further validation rules will be run)`)
 )
 
+// CutRuleError splits the text of a CRD rule that could not be evaluated, as the API
+// server prints it, into the cause and the rule's own text: its message, or its
+// expression where it has none.
+func CutRuleError(detail string) (cause, rule string, failed bool) {
+	for _, sentence := range ruleErrorSentences {
+		if cause, rule, failed = strings.Cut(detail, sentence); failed {
+			return cause, rule, true
+		}
+	}
+	return "", "", false
+}
+
 func (s compiledSchema) finding(err *field.Error) Finding {
 	f := Finding{Outcome: Deny, Message: err.Detail, Field: err.Field, Reason: string(err.Type)}
 	if f.Field == "<nil>" {

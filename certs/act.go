@@ -123,10 +123,13 @@ func (k *Keeper) after(step Step, v view) (Authority, error) {
 }
 
 func (k *Keeper) emptySecret() *corev1.Secret {
-	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
-		Name:   k.SecretName,
-		Labels: map[string]string{"app.kubernetes.io/part-of": "quorate"},
-	}}
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:   k.SecretName,
+			Labels: map[string]string{"app.kubernetes.io/part-of": "quorate"},
+		},
+		Type: corev1.SecretTypeTLS,
+	}
 }
 
 type patchOp struct {

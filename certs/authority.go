@@ -93,10 +93,9 @@ func timeOf(annotation string) time.Time {
 }
 
 // Write puts the content into a copy of the Secret; labels and annotations of
-// others stay.
+// others stay, and so does its type, which cannot be changed.
 func (a Authority) Write(s *corev1.Secret) *corev1.Secret {
 	out := s.DeepCopy()
-	out.Type = corev1.SecretTypeTLS
 	out.Data = map[string][]byte{}
 	if a.Current != nil {
 		out.Data[corev1.TLSCertKey], out.Data[corev1.TLSPrivateKeyKey] = a.Current.CertPEM, a.Current.KeyPEM

@@ -16,14 +16,14 @@ func TestSecretRoundTrip(t *testing.T) {
 	secret := full.Write(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{
 		Annotations: map[string]string{AnnotationRotate: "please", "example.com/other": "kept"},
 		Labels:      map[string]string{"kept": "too"},
-	}})
+	}, Type: corev1.SecretTypeOpaque})
 	got := AuthorityOf(secret, at(3))
 	if !got.Current.Cert.Equal(one.Cert) || !got.Next.Cert.Equal(two.Cert) || !sameSet(got.Previous, set(old)) ||
 		!got.PublishedAt.Equal(at(1.25)) || !got.PromotedAt.Equal(at(2.5)) || !got.Rotate {
 		t.Errorf("read back = %+v, want %+v", got, full)
 	}
-	if secret.Annotations["example.com/other"] != "kept" || secret.Labels["kept"] != "too" || secret.Type != corev1.SecretTypeTLS {
-		t.Errorf("secret = %+v, want what others wrote kept, of type %s", secret, corev1.SecretTypeTLS)
+	if secret.Annotations["example.com/other"] != "kept" || secret.Labels["kept"] != "too" || secret.Type != corev1.SecretTypeOpaque {
+		t.Errorf("secret = %+v, want what others wrote kept, of type %s", secret, corev1.SecretTypeOpaque)
 	}
 
 	full.Rotate, full.Next, full.Previous = false, nil, nil

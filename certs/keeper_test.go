@@ -107,6 +107,31 @@ func TestAbsentConfigurationStaysAbsent(t *testing.T) {
 	}
 }
 
+// The type of a Secret cannot be changed: one that somebody made anew goes on as
+// it is, through a rotation too.
+func TestSecretOfAnotherType(t *testing.T) {
+	clock := clocktesting.NewFakeClock(start)
+	w := newWorld(1, 0)
+	k := keeperIn(t, w, clock)
+	sync1(t, k)
+	if w.secret.Type != corev1.SecretTypeTLS {
+		t.Errorf("a new secret is of type %q, want %s", w.secret.Type, corev1.SecretTypeTLS)
+	}
+	w.secret = &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "ca", ResourceVersion: w.next()}, Type: corev1.SecretTypeOpaque}
+	sync1(t, k)
+	first := AuthorityOf(w.secret, clock.Now()).Current
+	if first == nil || w.secret.Type != corev1.SecretTypeOpaque {
+		t.Fatalf("authority %v in a secret of type %q, want one in %s", first, w.secret.Type, corev1.SecretTypeOpaque)
+	}
+	for range 400 { // hours; an authority is replaced after 200
+		clock.Step(time.Hour)
+		sync1(t, k)
+	}
+	if second := AuthorityOf(w.secret, clock.Now()).Current; second.Cert.Equal(first.Cert) {
+		t.Error("the authority was not replaced")
+	}
+}
+
 func TestSyncErrors(t *testing.T) {
 	gone := apierrors.NewNotFound(secretsResource, "namespace")
 	for _, c := range []struct {

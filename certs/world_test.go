@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // world is the API server's storage of the two objects, with its compare-and-swap
@@ -113,6 +114,7 @@ func (w *world) setConfig(c *admissionregistrationv1.ValidatingWebhookConfigurat
 }
 
 var (
+	secretKind      = schema.GroupKind{Kind: "Secret"}
 	secretsResource = schema.GroupResource{Resource: "secrets"}
 	configsResource = schema.GroupResource{Group: "admissionregistration.k8s.io", Resource: "validatingwebhookconfigurations"}
 )
@@ -146,6 +148,8 @@ func (s secrets) Update(ctx context.Context, c *corev1.Secret, _ metav1.UpdateOp
 			return apierrors.NewNotFound(secretsResource, c.Name)
 		case s.secret.ResourceVersion != c.ResourceVersion:
 			return apierrors.NewConflict(secretsResource, c.Name, nil)
+		case s.secret.Type != c.Type:
+			return apierrors.NewInvalid(secretKind, c.Name, field.ErrorList{field.Invalid(field.NewPath("type"), c.Type, "field is immutable")})
 		}
 		return s.put(c)
 	})

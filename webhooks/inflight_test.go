@@ -38,7 +38,10 @@ func (j *gathering) JudgeAs(context.Context, *cel.Request, bool) cel.Verdict {
 	for seen := j.most.Load(); n > seen && !j.most.CompareAndSwap(seen, n); seen = j.most.Load() {
 	}
 	j.entered <- struct{}{}
-	<-j.release
+	select {
+	case <-j.release:
+	case <-time.After(patience):
+	}
 	j.now.Add(-1)
 	return cel.Verdict{Outcome: cel.Allow}
 }

@@ -2,23 +2,19 @@ package webhooks
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/quorate/quorate/cel"
+	"github.com/quorate/quorate/internal/kube"
 )
 
 // Live reads objects of the gate's own group as they are now, never from a
 // cache.
-type Live interface {
-	// Get returns the object; found is false where the API server knows that it
-	// does not exist. An API server that cannot tell is an error.
-	Get(ctx context.Context, resource, namespace, name string) (object map[string]any, found bool, err error)
-	// List returns every object of the namespace, each a map[string]any.
-	List(ctx context.Context, resource, namespace string) ([]any, error)
-}
+type Live = kube.Reader
 
 // failedRead is a live read without an answer.
 type failedRead struct {
@@ -43,7 +39,7 @@ func (g *Gate) readLive(ctx context.Context, b budget, targets map[string]cel.Li
 	)
 	for name, target := range targets {
 		wg.Go(func() {
-			value, err := readOne(ctx, g.live, target)
+			value, err := kube.Read(ctx, g.live, target)
 			mu.Lock()
 			defer mu.Unlock()
 			values[name] = value
@@ -59,25 +55,6 @@ func (g *Gate) readLive(ctx context.Context, b budget, targets map[string]cel.Li
 	return values, nil
 }
 
-// readOne gives the object, null where there is none, or the namespace's list.
-// It runs in a goroutine of its own, where a panic would end the process and
-// with it the gate for everybody.
-func readOne(ctx context.Context, live Live, t cel.LiveTarget) (value any, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			value, err = nil, fmt.Errorf("the reader crashed: %v", p)
-		}
-	}()
-	if t.Name == "" {
-		return live.List(ctx, t.Resource, t.Namespace)
-	}
-	object, found, err := live.Get(ctx, t.Resource, t.Namespace, t.Name)
-	if err != nil || !found {
-		return nil, err
-	}
-	return object, nil
-}
-
 // unread refuses a request for want of an answer, in the same words whichever
 // read failed first.
 func unread(b budget, failed ...failedRead) error {
@@ -86,7 +63,17 @@ func unread(b budget, failed ...failedRead) error {
 		parts = append(parts, fmt.Sprintf("could not read %s: %s", described(f.target), b.cause(f.err)))
 	}
 	slices.Sort(parts)
-	return refuseForNow(liveRead, "%s; nothing was changed, retry", strings.Join(parts, "; "))
+	return refuseForNow(liveRead, "%s; nothing was changed, %s", strings.Join(parts, "; "), wayOut(failed))
+}
+
+// wayOut: no retry makes a namespace smaller.
+func wayOut(failed []failedRead) string {
+	for _, f := range failed {
+		if errors.Is(f.err, kube.ErrTooMany) {
+			return fmt.Sprintf("and a retry will not help: delete %s that are not needed any more, such as completed operations, and try again then", f.target.Resource)
+		}
+	}
+	return "retry"
 }
 
 func described(t cel.LiveTarget) string {

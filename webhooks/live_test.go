@@ -3,12 +3,14 @@ package webhooks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/quorate/quorate/cel"
+	"github.com/quorate/quorate/internal/kube"
 )
 
 var (
@@ -86,6 +88,11 @@ func TestLiveReadsThatFail(t *testing.T) {
 				return nil, false, errors.New("connection refused")
 			}, list: func(context.Context, string, string) ([]any, error) { return nil, errors.New("forbidden") }},
 			plain{503, "ServiceUnavailable", `could not read talosclusters "c" in namespace "ns": connection refused; could not read the talosmachines of namespace "ns": forbidden; nothing was changed, retry (live-read)`}},
+		{"more than fit", map[string]cel.LiveTarget{"operations": {Resource: "talosoperations", Namespace: "ns"}}, nil,
+			world{list: func(context.Context, string, string) ([]any, error) {
+				return nil, fmt.Errorf("list: %w: more than 10000", kube.ErrTooMany)
+			}},
+			plain{503, "ServiceUnavailable", `could not read the talosoperations of namespace "ns": list: too many objects: more than 10000; nothing was changed, and a retry will not help: delete talosoperations that are not needed any more, such as completed operations, and try again then (live-read)`}},
 		{"in time", map[string]cel.LiveTarget{"cluster": cluster}, nil, world{get: waiting},
 			plain{503, "ServiceUnavailable", `could not read talosclusters "c" in namespace "ns": no answer from the API server within 20ms; nothing was changed, retry (live-read)`}},
 		{"by a crash", map[string]cel.LiveTarget{"machines": machines}, nil,

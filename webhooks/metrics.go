@@ -45,7 +45,7 @@ func NewMetrics(registerer prometheus.Registerer) (*Metrics, error) {
 		}),
 		exemptions: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_admission_exemptions_total",
-			Help: "Requests judged as the controller's own, without the rules that bind all but the controller.",
+			Help: "Requests judged as the controller's own, without the rules that bind all but the controller. The match condition leaves the controller out before: above 0, that condition is gone from the webhook configuration.",
 		}),
 		expiry: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "quorate_certificate_expiry_timestamp_seconds",

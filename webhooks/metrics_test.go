@@ -37,6 +37,21 @@ quorate_admission_decisions_total{operation="other",resource="other",rule="unkno
 	}
 }
 
+// The help says what a value above zero means: it is no figure of normal work.
+func TestExemptionsAreCounted(t *testing.T) {
+	f := newFixture(t)
+	f.ask(t, reviewOf(nil))
+	f.ask(t, reviewOf(fields{"userInfo": `{"username":"` + controller + `"}`}))
+	want := `
+# HELP quorate_admission_exemptions_total Requests judged as the controller's own, without the rules that bind all but the controller. The match condition leaves the controller out before: above 0, that condition is gone from the webhook configuration.
+# TYPE quorate_admission_exemptions_total counter
+quorate_admission_exemptions_total 1
+`
+	if err := testutil.GatherAndCompare(f.registry, strings.NewReader(want), "quorate_admission_exemptions_total"); err != nil {
+		t.Error(err)
+	}
+}
+
 // Every request that the rules judged is timed, in buckets of microseconds.
 func TestEvaluationIsTimed(t *testing.T) {
 	f := newFixture(t)

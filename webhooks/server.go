@@ -19,7 +19,7 @@ import (
 // Path is where reviews are answered.
 const Path = "/gate"
 
-// Defaults of ServerOptions.
+// Defaults of ServerOptions, but for the drain delay, which is the manager's.
 const (
 	DefaultAddress = ":9443"
 	// DefaultDrainDelay is longer than an endpoint's removal takes to reach every
@@ -61,8 +61,8 @@ type ServerOptions struct {
 	// certificate authorities that it trusts at this moment.
 	ServerName string
 	Roots      func() (*x509.CertPool, error)
-	// DrainDelay is how long the server goes on after it was told to stop;
-	// ShutdownTimeout, what running requests get after that.
+	// DrainDelay is how long the server goes on after it was told to stop, 0 not at
+	// all; ShutdownTimeout, what running requests get after that.
 	DrainDelay      time.Duration
 	ShutdownTimeout time.Duration
 	// Clock is the real one if nil.
@@ -98,9 +98,6 @@ func NewServer(o ServerOptions) (*Server, error) {
 func withDefaults(o ServerOptions) ServerOptions {
 	if o.Address == "" {
 		o.Address = DefaultAddress
-	}
-	if o.DrainDelay == 0 {
-		o.DrainDelay = DefaultDrainDelay
 	}
 	if o.ShutdownTimeout == 0 {
 		o.ShutdownTimeout = DefaultShutdownTimeout

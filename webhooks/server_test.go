@@ -178,7 +178,7 @@ func TestIncompleteServer(t *testing.T) {
 
 func TestServerDefaults(t *testing.T) {
 	o := withDefaults(ServerOptions{})
-	if o.Address != ":9443" || o.DrainDelay != 15*time.Second || o.ShutdownTimeout != 10*time.Second || o.Clock == nil {
+	if o.Address != ":9443" || o.DrainDelay != 0 || o.ShutdownTimeout != 10*time.Second || o.Clock == nil {
 		t.Errorf("got %+v", o)
 	}
 }

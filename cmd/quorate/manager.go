@@ -56,7 +56,7 @@ func managerFlags(flags *pflag.FlagSet, o *manager.Options) {
 	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", o.MetricsAddress, "host:port of /metrics")
 	flags.StringSliceVar(&o.DNSNames, "dns-names", nil, "further DNS names of the serving certificate")
 	flags.IPSliceVar(&o.IPs, "ip-addresses", []net.IP{}, "IP addresses of the serving certificate")
-	flags.DurationVar(&o.DrainDelay, "drain-delay", o.DrainDelay, "how long to serve on after the order to stop")
+	flags.DurationVar(&o.DrainDelay, "drain-delay", o.DrainDelay, "how long to serve on after the order to stop; 0 stops at once")
 	certificateFlags(flags, &o.Certificates)
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -37,7 +38,8 @@ type driftWatch struct {
 	extensions apiextensionsclient.Interface
 	metrics    *webhooks.Metrics
 	log        logr.Logger
-	drifted    map[string]bool
+	// told holds the drift that an Event has told of, by CRD.
+	told map[string]bool
 }
 
 func newDriftWatch(o Options, client kubernetes.Interface, extensions apiextensionsclient.Interface, metrics *webhooks.Metrics) (*driftWatch, error) {
@@ -47,7 +49,7 @@ func newDriftWatch(o Options, client kubernetes.Interface, extensions apiextensi
 	}
 	return &driftWatch{
 		namespace: o.Namespace, want: want, client: client, extensions: extensions,
-		metrics: metrics, log: o.Log.WithName("drift"), drifted: map[string]bool{},
+		metrics: metrics, log: o.Log.WithName("drift"), told: map[string]bool{},
 	}, nil
 }
 
@@ -74,13 +76,16 @@ func (d *driftWatch) compare(ctx context.Context, want *apiextensionsv1.CustomRe
 	}
 	seen := driftOf(want, live)
 	d.metrics.SetRuleDrift(want.Name, seen != "")
-	known := d.drifted[want.Name]
-	d.drifted[want.Name] = seen != ""
-	if seen == "" || known {
+	if seen == "" || d.told[want.Name] {
+		d.told[want.Name] = seen != ""
 		return nil
 	}
 	d.log.Info("the live CRD differs from this version's", "crd", want.Name, "seen", seen)
-	return d.tell(ctx, live, seen)
+	if err := d.tell(ctx, live, seen); err != nil {
+		return err // told at the next look
+	}
+	d.told[want.Name] = true
+	return nil
 }
 
 // driftOf is what differs, or empty.
@@ -105,11 +110,22 @@ func (d *driftWatch) tell(ctx context.Context, live *apiextensionsv1.CustomResou
 			APIVersion: apiextensionsv1.SchemeGroupVersion.String(), Kind: "CustomResourceDefinition", Name: live.Name, UID: live.UID,
 		},
 		Reason: "RuleDrift", Action: "CompareRules", Type: corev1.EventTypeWarning,
-		Note:                seen[:min(len(seen), maxNote)],
+		Note:                cut(seen, maxNote),
 		ReportingController: "quorate.dev/manager", ReportingInstance: host,
 	}
 	if _, err := d.client.EventsV1().Events(event.Namespace).Create(ctx, event, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("tell of drift in an event: %w", err)
 	}
 	return nil
+}
+
+// cut shortens a text to so many bytes, between two characters.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most]
 }

@@ -2,6 +2,7 @@ package manager
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -12,7 +13,9 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	extensionsfake "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset/fake"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/quorate/quorate/manifests"
 	"github.com/quorate/quorate/webhooks"
@@ -136,6 +139,36 @@ func TestDriftIsToldOnTransitions(t *testing.T) {
 	}
 	if created != 1 {
 		t.Errorf("%d events when drift comes again, want 1", created)
+	}
+}
+
+// An Event that was not taken is sent again at the next look, and then no more.
+func TestDriftIsToldAfterAFailure(t *testing.T) {
+	b := newDriftBench(t)
+	sent, away := 0, true
+	b.client.PrependReactor("create", "events", func(clienttesting.Action) (bool, runtime.Object, error) {
+		sent++
+		return away, nil, errors.New("away")
+	})
+	b.change(t, func(s *apiextensionsv1.JSONSchemaProps) { s.XValidations = nil })
+	b.look(t.Context())
+	away = false
+	b.look(t.Context())
+	b.look(t.Context())
+	if told := b.events(t); sent != 2 || len(told) != 1 {
+		t.Errorf("%d events sent, %d taken; want 2, and 1", sent, len(told))
+	}
+}
+
+func TestCut(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		most int
+		want string
+	}{{"abc", 3, "abc"}, {"abc", 2, "ab"}, {"añb", 2, "a"}, {"añb", 3, "añ"}, {"日本", 5, "日"}, {"日", 2, ""}, {"", 0, ""}} {
+		if got := cut(c.text, c.most); got != c.want {
+			t.Errorf("cut(%q, %d) = %q, want %q", c.text, c.most, got, c.want)
+		}
 	}
 }
 

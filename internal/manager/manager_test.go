@@ -122,6 +122,25 @@ func TestReplicaServesAndDrains(t *testing.T) {
 	}
 }
 
+// A drain delay of zero is none, and not the default.
+func TestNoDrainDelay(t *testing.T) {
+	r, o := testReplica(t, clock.RealClock{}, 0)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- r.run(ctx) }()
+	await(t, "http://"+o.HealthAddress+"/readyz", http.StatusOK, "ok")
+	stop()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Errorf("end = %v, want no error", err)
+		}
+	case <-time.After(webhooks.DefaultDrainDelay * 2 / 3):
+		t.Fatal("the replica drains all the same")
+	}
+}
+
 func TestReplicaEndsWhenAPartCannotServe(t *testing.T) {
 	r, o := testReplica(t, clock.RealClock{}, time.Millisecond)
 	taken, err := net.Listen("tcp", o.HealthAddress)

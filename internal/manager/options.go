@@ -36,7 +36,8 @@ type Options struct {
 	// DNSNames and IPs are served for besides the Service's own names.
 	DNSNames []string
 	IPs      []net.IP
-	// DrainDelay is how long the webhook is served after the order to stop.
+	// DrainDelay is how long the webhook is served after the order to stop; 0 stops
+	// at once, which loses requests unless nobody calls any more.
 	DrainDelay time.Duration
 	// Certificates holds the lifetimes.
 	Certificates certs.Policy

@@ -25,14 +25,7 @@ var (
 // Texts of an evaluation that failed: a refusal, but not the rule's.
 const resultedIn = "resulted in error: "
 
-var (
-	policyFailures = []string{"failed to configure policy: ", "failed to configure binding: ", "failed messageExpression: "}
-	ruleFailures   = []string{
-		" evaluating rule: ",
-		": call arguments did not match a supported operator, function or macro signature for rule: ",
-		": no further validation rules will be run due to call cost exceeds limit for rule: ",
-	}
-)
+var policyFailures = []string{"failed to configure policy: ", "failed to configure binding: ", "failed messageExpression: "}
 
 // Classify reads the layer, the rule and the plain message out of an API
 // server's refusal. There is at least one row; a status that fits nothing known

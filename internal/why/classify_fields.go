@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/quorate/quorate/cel"
 )
 
 func hasCauses(s metav1.Status) bool { return s.Details != nil && len(s.Details.Causes) > 0 }
@@ -44,7 +46,7 @@ func fieldError(c metav1.StatusCause) Row {
 		row.Field, row.Message = "", row.Message[i:]
 		return row
 	}
-	if failure, rule, failed := ruleFailure(row.Message); failed {
+	if failure, rule, failed := cel.CutRuleError(row.Message); failed {
 		row.Layer, row.Verdict, row.Message, row.Rule = LayerCRD, Error, failure, ruleOf(rule)
 		return row
 	}
@@ -56,17 +58,6 @@ func fieldError(c metav1.StatusCause) Row {
 		row.Layer = LayerCRD
 	}
 	return row
-}
-
-// ruleFailure splits the text of a CRD rule that could not be evaluated into the
-// cause and the rule's own text.
-func ruleFailure(said string) (cause, rule string, failed bool) {
-	for _, sentence := range ruleFailures {
-		if cause, rule, failed = strings.Cut(said, sentence); failed {
-			return cause, rule, true
-		}
-	}
-	return "", "", false
 }
 
 // fieldOf drops the placeholder of a field error without a path.
@@ -104,7 +95,7 @@ func detail(message string) string {
 // keepUnlessRule: the schema's own texts need their prefix and their value to be
 // understood, a rule's text stands alone.
 func keepUnlessRule(message, said string) string {
-	if _, _, failed := ruleFailure(said); failed || ruleOf(said) != "" || unevaluated.MatchString(said) {
+	if _, _, failed := cel.CutRuleError(said); failed || ruleOf(said) != "" || unevaluated.MatchString(said) {
 		return said
 	}
 	return message

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/quorate/quorate/cel"
+	"github.com/quorate/quorate/internal/kube"
 )
 
 // Names by which our own objections are known among those of others.
@@ -29,10 +30,7 @@ type Webhook interface {
 }
 
 // Live reads what the webhook's rules want to know of the world.
-type Live interface {
-	Get(ctx context.Context, resource, namespace, name string) (object map[string]any, found bool, err error)
-	List(ctx context.Context, resource, namespace string) ([]any, error)
-}
+type Live = kube.Reader
 
 // Gate is what computes the layers that the server did not get to.
 type Gate struct {
@@ -106,22 +104,11 @@ func (g *Gate) read(ctx context.Context, r *cel.Request, live Live) (map[string]
 	values := make(map[string]any, len(targets))
 	var failed []error
 	for _, name := range slices.Sorted(maps.Keys(targets)) {
-		value, err := readOne(ctx, live, targets[name])
+		value, err := kube.Read(ctx, live, targets[name])
 		values[name] = value
 		failed = append(failed, err)
 	}
 	return values, errors.Join(failed...)
-}
-
-func readOne(ctx context.Context, live Live, t cel.LiveTarget) (any, error) {
-	if t.Name == "" {
-		return live.List(ctx, t.Resource, t.Namespace)
-	}
-	object, found, err := live.Get(ctx, t.Resource, t.Namespace, t.Name)
-	if err != nil || !found {
-		return nil, err
-	}
-	return object, nil
 }
 
 func unknown(layer Layer, message string) []Row {
