@@ -115,6 +115,26 @@ func TestSecretsStayInTheNamespace(t *testing.T) {
 	}
 }
 
+// An Event on a definition is in the namespace default; elsewhere they are no
+// business of the controller's.
+func TestEventsStayInTheDefaultNamespace(t *testing.T) {
+	found := false
+	for role, granted := range rules(t) {
+		for _, r := range granted {
+			if !slices.Contains(r.Resources, "events") {
+				continue
+			}
+			found = true
+			if role != "default/quorate-events" || !slices.Equal(r.Verbs, []string{"create"}) {
+				t.Errorf("%s may %v events, want default/quorate-events alone, and create alone", role, r.Verbs)
+			}
+		}
+	}
+	if !found {
+		t.Error("nobody may create events")
+	}
+}
+
 // People get their own objects and nothing that is the controller's: no status,
 // and the override by a role that joins no other.
 func TestRolesForPeople(t *testing.T) {
