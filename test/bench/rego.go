@@ -24,6 +24,12 @@ given_up if {
 	input.oldObject.status.scaleOperation.from == input.object.spec.replicas
 }
 
+given_up if {
+	stalled
+	input.oldObject.status.scaleOperation.type == "ScalingOut"
+	input.oldObject.status.scaleOperation.from == 0
+}
+
 deny contains "scale-out-blocked" if {
 	input.oldObject.spec.replicas > 0
 	input.object.spec.replicas > input.oldObject.spec.replicas
