@@ -1,16 +1,19 @@
 // Command bench measures the gate against what others offer, both sides in one
 // run and in turn, so that a busy machine slows both. It prints a table and writes
-// bin/bench.json. ONLY=regexp in the environment runs a part.
+// bin/bench.json. ONLY=regexp in the environment runs a part, and the rows of the
+// others stay as they were.
 package main
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"text/tabwriter"
 )
 
@@ -60,7 +63,12 @@ func run(ctx context.Context, only string) error {
 	if err := table(rows); err != nil {
 		return err
 	}
-	return write(filepath.Join("..", "..", "bin", "bench.json"), rows)
+	path := filepath.Join("..", "..", "bin", "bench.json")
+	before, err := read(path)
+	if err != nil {
+		return err
+	}
+	return write(path, merged(before, rows))
 }
 
 func table(rows []Row) error {
@@ -73,6 +81,38 @@ func table(rows []Row) error {
 		return fmt.Errorf("print the table: %w", err)
 	}
 	return nil
+}
+
+// read gives the rows of earlier runs, if there are any.
+func read(path string) ([]Row, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	var rows []Row
+	if err := json.Unmarshal(data, &rows); err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return rows, nil
+}
+
+// merged puts new rows in the place of those that they measure again, and behind
+// the others what was not measured before: a part of the benchmarks leaves the
+// rest as it was.
+func merged(before, measured []Row) []Row {
+	rows := slices.Clone(before)
+	for _, row := range measured {
+		same := func(r Row) bool { return r.Name == row.Name && r.Against == row.Against }
+		if i := slices.IndexFunc(rows, same); i >= 0 {
+			rows[i] = row
+		} else {
+			rows = append(rows, row)
+		}
+	}
+	return rows
 }
 
 func write(path string, rows []Row) error {
