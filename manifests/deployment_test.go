@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/quorate/quorate/internal/manager"
+	"github.com/quorate/quorate/cmd/quorate/manager"
 	"github.com/quorate/quorate/webhooks"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/cel"
 	rulefiles "github.com/quorate/quorate/cel/rules"
-	"github.com/quorate/quorate/internal/manager"
+	"github.com/quorate/quorate/cmd/quorate/manager"
 	"github.com/quorate/quorate/manifests"
 	"github.com/quorate/quorate/webhooks"
 )

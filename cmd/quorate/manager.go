@@ -13,7 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/quorate/quorate/certs"
-	"github.com/quorate/quorate/internal/manager"
+	"github.com/quorate/quorate/cmd/quorate/manager"
 )
 
 const managerHelp = `Run one replica of the gate: the webhook, its certificates, probes and metrics.
