@@ -48,11 +48,14 @@ func (p *pod) check(ctx context.Context, dir, config string, c agent.Config, can
 	if err := p.configure(c, dataDir, config); err != nil {
 		return verdict{}, err
 	}
-	return p.verdict(ctx, config)
+	if can.list {
+		return p.verdict(ctx, config, "10s")
+	}
+	return p.verdict(ctx, config, "300ms")
 }
 
-func (p *pod) verdict(ctx context.Context, config string) (verdict, error) {
-	cmd := exec.CommandContext(ctx, p.set.binary, "check", "--config", p.file(config), "--name", p.Name, "--list-timeout", "1s", "-o", "json")
+func (p *pod) verdict(ctx context.Context, config, listTimeout string) (verdict, error) {
+	cmd := exec.CommandContext(ctx, p.set.binary, "check", "--config", p.file(config), "--name", p.Name, "--list-timeout", listTimeout, "-o", "json")
 	var complaints bytes.Buffer
 	cmd.Stderr = &complaints
 	out, err := cmd.Output()

@@ -32,6 +32,7 @@ type pod struct {
 
 	mu     sync.Mutex
 	starts int   // of etcd
+	ends   []error
 	codes  []int // exit codes of prepare since the last forget
 }
 
@@ -116,6 +117,9 @@ func (p *pod) contained(ctx context.Context) {
 		if p.Ended(ctx) != nil {
 			_ = p.Kill() // it may have ended just now
 		}
+		p.mu.Lock()
+		p.ends = append(p.ends, p.Alive())
+		p.mu.Unlock()
 		pause(ctx)
 	}
 }

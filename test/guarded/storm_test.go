@@ -62,6 +62,7 @@ func (s *storm) round(i int) {
 	s.voters(survivors...)
 	must(s.t, s.Healthy(s.t.Context(), members(survivors)...))
 	s.testify(rejoin.ID(id))
+	s.neverEnded(survivors)
 
 	must(s.t, p.wipe())
 	p.run()
@@ -118,6 +119,17 @@ func (s *storm) triesInVain(p *pod, times int) {
 		s.refused++
 		if code != agent.ExitPermanentlyRemoved {
 			s.t.Errorf("after a refusal prepare answered %d: %v", code, codes)
+		}
+	}
+}
+
+// neverEnded wants members that were started once, and whose etcd has run since.
+func (s *storm) neverEnded(survivors []*pod) {
+	s.t.Helper()
+	for _, p := range survivors {
+		if _, starts := p.answers(); starts != 1 {
+			log := p.Log()
+			s.t.Fatalf("etcd of %s was started %d times, and ended with %v:\n%s", p.Name, starts, p.ends, log[max(0, len(log)-8000):])
 		}
 	}
 }
