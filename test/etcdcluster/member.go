@@ -121,6 +121,9 @@ func halted(pid int) error {
 // Resume lets a halted member go on.
 func (m *Member) Resume() error { return m.process.Signal(syscall.SIGCONT) }
 
+// Done is closed when the process that was started last has ended.
+func (m *Member) Done() <-chan struct{} { return m.process.Ended() }
+
 // endTimeout is long against the second that etcd takes to leave.
 const endTimeout = 30 * time.Second
 

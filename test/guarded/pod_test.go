@@ -31,7 +31,7 @@ type pod struct {
 	ended  chan struct{}
 
 	mu     sync.Mutex
-	starts int   // of etcd
+	starts int // of etcd
 	ends   []error
 	codes  []int // exit codes of prepare since the last forget
 }
@@ -114,7 +114,9 @@ func (p *pod) contained(ctx context.Context) {
 		p.mu.Lock()
 		p.starts++
 		p.mu.Unlock()
-		if p.Ended(ctx) != nil {
+		select {
+		case <-p.Done():
+		case <-ctx.Done():
 			_ = p.Kill() // it may have ended just now
 		}
 		p.mu.Lock()
