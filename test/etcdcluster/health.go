@@ -43,7 +43,7 @@ func (m *Member) until(ctx context.Context, what string, check func(context.Cont
 	defer cancel(nil)
 	go func() {
 		select {
-		case <-m.process.Ended():
+		case <-m.process().Ended():
 			cancel(m.Alive())
 		case <-ctx.Done():
 		}

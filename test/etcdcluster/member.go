@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -19,7 +20,8 @@ type Member struct {
 	Name, PeerURL, ClientURL, DataDir string
 
 	cluster *Cluster
-	process *process.Process
+	mu      sync.Mutex // others look whether the member runs while it is started
+	running *process.Process
 	learner bool // added as one and not promoted
 }
 
@@ -60,16 +62,25 @@ func (m *Member) Launch(args ...string) error {
 	if err != nil {
 		return fmt.Errorf("start %s: %w", m.Name, err)
 	}
-	m.process = p
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.running = p
 	return nil
+}
+
+// process is the one that was started last; nil if none was.
+func (m *Member) process() *process.Process {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.running
 }
 
 // Alive answers an error if the member has no process.
 func (m *Member) Alive() error {
-	if m.process == nil {
+	if m.process() == nil {
 		return fmt.Errorf("%s: %w", m.Name, errNeverStarted)
 	}
-	return m.process.Alive()
+	return m.process().Alive()
 }
 
 // Stop lets the member end in order, as a kubelet does.
@@ -79,10 +90,10 @@ func (m *Member) Stop() error { return m.end(syscall.SIGTERM) }
 func (m *Member) Kill() error { return m.end(syscall.SIGKILL) }
 
 func (m *Member) end(signal syscall.Signal) error {
-	if m.process == nil {
+	if m.process() == nil {
 		return fmt.Errorf("stop %s: %w", m.Name, errNeverStarted)
 	}
-	if err := m.process.Stop(signal); err != nil {
+	if err := m.process().Stop(signal); err != nil {
 		return fmt.Errorf("stop %s: %w", m.Name, err)
 	}
 	return nil
@@ -91,10 +102,10 @@ func (m *Member) end(signal syscall.Signal) error {
 // Halt stops the member's clock: it neither answers nor ends until Resume. Each of
 // its threads has stopped when Halt returns, which takes a while on a busy machine.
 func (m *Member) Halt(ctx context.Context) error {
-	if err := m.process.Signal(syscall.SIGSTOP); err != nil {
+	if err := m.process().Signal(syscall.SIGSTOP); err != nil {
 		return err
 	}
-	return cluster.Until(ctx, m.Name+" to be halted", func(context.Context) error { return halted(m.process.PID()) })
+	return cluster.Until(ctx, m.Name+" to be halted", func(context.Context) error { return halted(m.process().PID()) })
 }
 
 var errRuns = errors.New("a thread still runs")
@@ -119,10 +130,10 @@ func halted(pid int) error {
 }
 
 // Resume lets a halted member go on.
-func (m *Member) Resume() error { return m.process.Signal(syscall.SIGCONT) }
+func (m *Member) Resume() error { return m.process().Signal(syscall.SIGCONT) }
 
 // Done is closed when the process that was started last has ended.
-func (m *Member) Done() <-chan struct{} { return m.process.Ended() }
+func (m *Member) Done() <-chan struct{} { return m.process().Ended() }
 
 // endTimeout is long against the second that etcd takes to leave.
 const endTimeout = 30 * time.Second
@@ -132,7 +143,7 @@ func (m *Member) Ended(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
 	select {
-	case <-m.process.Ended():
+	case <-m.process().Ended():
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("wait for %s to end: %w\n%s", m.Name, context.Cause(ctx), m.tail())

@@ -53,7 +53,7 @@ func (s *storm) round(i int) {
 	p, survivors := s.victim, s.pods[:len(s.pods)-1]
 	id, err := s.ID(s.t.Context(), p.Member)
 	must(s.t, err)
-	s.remove(p, survivors, id, i)
+	s.remove(p, id, i)
 
 	p.forget()
 	p.again()
@@ -72,7 +72,7 @@ func (s *storm) round(i int) {
 
 // remove is the controller's part. The victim is down, or runs, or is killed at the
 // same moment.
-func (s *storm) remove(p *pod, survivors []*pod, id uint64, i int) {
+func (s *storm) remove(p *pod, id uint64, i int) {
 	s.t.Helper()
 	killed := make(chan struct{})
 	switch {
@@ -84,12 +84,7 @@ func (s *storm) remove(p *pod, survivors []*pod, id uint64, i int) {
 	default:
 		close(killed)
 	}
-	err := cluster.Until(s.t.Context(), "the removal", func(ctx context.Context) error {
-		client := s.client(survivors...)
-		_, err := client.MemberRemove(ctx, id)
-		return errors.Join(err, client.Close())
-	})
-	must(s.t, err)
+	must(s.t, s.Remove(s.t.Context(), p.Member, id))
 	<-killed
 }
 
