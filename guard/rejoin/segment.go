@@ -21,6 +21,9 @@ const (
 	// longestRecord is for a request. etcd takes up to 1.5 MiB by default and calls
 	// more than 10 MiB not recommended (--max-request-bytes).
 	longestRecord = 16 << 20
+	// MaxRequest is the largest request that etcd may be configured to take, since
+	// the record of a larger one would not be believed.
+	MaxRequest = longestRecord - longestHeader
 	// frameBytes is the length before each record.
 	frameBytes = 8
 )

@@ -76,6 +76,7 @@ func TestLoadRefuses(t *testing.T) {
 		"- {name: main-0, peer":          {"- {peer", "cluster.founders[0].name: is missing"},
 		"{memberID: 8e9e05c52164694d":    {"{memberID: ''", "ledger[0]: memberID and clusterID are both needed"},
 		"snapshot-count: 10000":          {"data-dir: /elsewhere", "etcd.data-dir: is decided by the agent: leave it out"},
+		"heartbeat-note: of {name}":      {"max-request-bytes: 16777216", "etcd.max-request-bytes: 16777216 is more than 16773120, and the log of such requests could not be read"},
 		"etcd:\n":                        {"tls: {keyFile: k, caFile: c}\netcd:\n", "tls.certFile: is missing"},
 		"ledger:":                        {"leger:", `unknown field "leger"`},
 		"peerURLs: [\"https://{name}":    {"peerURLs: []\nother: [\"https://{name}", `unknown field "other"`},

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/quorate/quorate/guard/rejoin"
 )
 
 // decided are the options of etcd that the agent writes itself.
@@ -57,6 +59,9 @@ func (c *Config) validate() error {
 		required("tls.certFile", c.TLS.CertFile)
 		required("tls.keyFile", c.TLS.KeyFile)
 		required("tls.caFile", c.TLS.CAFile)
+	}
+	if size, ok := c.Etcd["max-request-bytes"].(float64); ok && size > rejoin.MaxRequest {
+		bad("etcd.max-request-bytes", "%.0f is more than %d, and the log of such requests could not be read", size, rejoin.MaxRequest)
 	}
 	for _, option := range decided {
 		if _, ok := c.Etcd[option]; ok {
