@@ -100,14 +100,14 @@ func TestListChangesBeforeTheFirstStart(t *testing.T) {
 	must(t, s.Remove(t.Context(), s.pods[2].Member, id))
 	s.pods[2].rest()
 
+	// The container's first start is from before serve's.
+	must(t, late.Launch("--config-file="+late.file("etcd.yaml")))
+	must(t, late.Ended(t.Context()))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); late.contained(ctx) }()
 	t.Cleanup(func() { cancel(); <-ended })
 	s.ready(late)
-	if _, starts := late.answers(); starts < 2 {
-		t.Errorf("etcd took the list from before the removal, after %d start", starts)
-	}
 	s.voters(s.pods[0], s.pods[1], late)
 
 	// From then on the configuration can start no other cluster.
