@@ -25,7 +25,7 @@ var errOutsideModule = errors.New("the working directory is not inside the Go mo
 func findAssets(ctx context.Context, version string, progress io.Writer) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, buildTimeout)
 	defer cancel()
-	module, err := goCommand(ctx, io.Discard, "env", "GOMOD")
+	module, err := GoCommand(ctx, io.Discard, "env", "GOMOD")
 	if err != nil {
 		return "", fmt.Errorf("find the control plane's binaries: %w", err)
 	}
@@ -37,14 +37,16 @@ func findAssets(ctx context.Context, version string, progress io.Writer) (string
 	if version != "" {
 		args = append(args, "--version", version)
 	}
-	dir, err := goCommand(ctx, progress, args...)
+	dir, err := GoCommand(ctx, progress, args...)
 	if err != nil {
 		return "", fmt.Errorf("find or build the control plane's binaries (make tools does it alone): %w", err)
 	}
 	return dir, nil
 }
 
-func goCommand(ctx context.Context, progress io.Writer, args ...string) (string, error) {
+// GoCommand runs the go command and answers what it printed, without the last line
+// break. progress hears its standard error; a terminal is passed on as it is.
+func GoCommand(ctx context.Context, progress io.Writer, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	var said bytes.Buffer
 	cmd.Stderr = io.MultiWriter(&said, progress)

@@ -5,11 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/quorate/quorate/test/cluster"
 )
 
 // Release is an etcd of one version.
@@ -31,12 +32,12 @@ const buildTimeout = 45 * time.Minute
 func Releases(ctx context.Context, minor string, progress io.Writer) ([]Release, error) {
 	ctx, cancel := context.WithTimeout(ctx, buildTimeout)
 	defer cancel()
-	module, err := goCommand(ctx, io.Discard, "env", "GOMOD")
+	module, err := cluster.GoCommand(ctx, io.Discard, "env", "GOMOD")
 	if err != nil {
 		return nil, fmt.Errorf("find the etcd binaries: %w", err)
 	}
 	builder := filepath.Join(filepath.Dir(module), "tools", "build")
-	folders, err := goCommand(ctx, progress, "-C", builder, "run", ".", "--etcd", minor)
+	folders, err := cluster.GoCommand(ctx, progress, "-C", builder, "run", ".", "--etcd", minor)
 	if err != nil {
 		return nil, fmt.Errorf("find or build the etcd binaries (make tools does it alone): %w", err)
 	}
@@ -49,22 +50,6 @@ func Releases(ctx context.Context, minor string, progress io.Writer) ([]Release,
 		})
 	}
 	return out, nil
-}
-
-func goCommand(ctx context.Context, progress io.Writer, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", args...)
-	var said bytes.Buffer
-	cmd.Stderr = io.MultiWriter(&said, progress)
-	if file, ok := progress.(*os.File); ok {
-		cmd.Stderr = file // as it is, so that the builder sees a terminal
-	}
-	// The builder holds the pipe when go itself is gone.
-	cmd.WaitDelay = 2 * time.Second
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("go %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(said.Bytes()))
-	}
-	return string(bytes.TrimSpace(out)), nil
 }
 
 // Restore makes a data directory for the member from a snapshot, as for a cluster
