@@ -81,9 +81,14 @@ func (p *Process) Alive() error {
 	}
 }
 
-// Signal sends a signal and does not wait.
+// Signal sends a signal and does not wait. A child that has ended is an error:
+// ErrEnded.
 func (p *Process) Signal(signal syscall.Signal) error {
-	if err := p.cmd.Process.Signal(signal); err != nil {
+	err := p.cmd.Process.Signal(signal)
+	if errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("send %s to %s: %w", signal, p.cmd.Path, ErrEnded)
+	}
+	if err != nil {
 		return fmt.Errorf("send %s to %s: %w", signal, p.cmd.Path, err)
 	}
 	return nil
