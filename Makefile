@@ -40,9 +40,9 @@ up: control-plane ## The same world, kept running, with things to try
 ##@ To build it
 
 .PHONY: build
-build: ## bin/quorate and bin/quorate-guard, static and reproducible
+build: ## bin/quorate, bin/quorate-guard and its reader, static and reproducible
 	go build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/quorate ./cmd/quorate
-	go build -ldflags '-s -w' -o bin/quorate-guard ./cmd/quorate-guard
+	go build -ldflags '-s -w' -o bin/ ./cmd/quorate-guard ./cmd/quorate-guard-reader
 	@ln -sf quorate bin/kubectl-quorate
 
 .PHONY: tools
@@ -158,7 +158,7 @@ verify-vet:
 
 .PHONY: clean
 clean: ## Remove what was built, but for the control plane
-	rm -rf bin/quorate bin/quorate-guard bin/kubectl-quorate bin/crd-base bin/verify bin/ci bin/bench.json
+	rm -rf bin/quorate bin/quorate-guard bin/quorate-guard-reader bin/kubectl-quorate bin/crd-base bin/verify bin/ci bin/bench.json
 
 .PHONY: help
 help: ## This list

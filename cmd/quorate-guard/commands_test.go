@@ -101,3 +101,16 @@ func TestStoppedWhileItLooks(t *testing.T) {
 		}
 	}
 }
+
+// Where nobody can look into the database of a disk without a WAL, no founder starts.
+//
+//
+func TestFounderWithoutReader(t *testing.T) {
+	reader := beside(t)
+	dir, flags := place(t, config)
+	code, _, stderr := prepare(dir, append(flags, "--patience", "10ms"))
+	want := "ErrDiskLost: the member's disk is lost: the disk has no WAL, and whether it has a database with data cannot be told (the reader " + reader + " is missing: install it), so this founder may have run"
+	if code != agent.ExitDiskLost || !strings.Contains(stderr, want) {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}

@@ -75,7 +75,7 @@ func newRootCommand() *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
-	root.AddCommand(newPrepareCommand(), newServeCommand(), newCheckCommand(), newReadCommand())
+	root.AddCommand(newPrepareCommand(), newServeCommand(), newCheckCommand())
 	return root
 }
 

@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -15,19 +17,31 @@ const asNobody = "QUORATE_GUARD_AS_NOBODY"
 
 const nobody = 65534
 
-// TestMain is quorate-guard where the program calls itself, or a test wants it run
-// by another user: without that, a child would run all tests, and so would its.
+// TestMain is quorate-guard where a test wants it run by another user; else it builds
+// the reader, and runs the tests as if they were beside it.
 func TestMain(m *testing.M) {
-	unprivileged := os.Getenv(asNobody) != ""
-	if !unprivileged && (len(os.Args) < 2 || os.Args[1] != readCommand) {
-		os.Exit(m.Run())
+	if os.Getenv(asNobody) == "" {
+		os.Exit(withReader(m.Run))
 	}
-	if unprivileged && os.Geteuid() == 0 {
+	if os.Geteuid() == 0 {
 		if err := syscall.Setuid(nobody); err != nil {
 			panic(err)
 		}
 	}
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+}
+
+func withReader(run func() int) int {
+	dir, err := os.MkdirTemp("", "quorate-guard")
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, readerName), "../quorate-guard-reader").CombinedOutput(); err != nil {
+		panic(fmt.Sprintf("build the reader: %v: %s", err, out))
+	}
+	executable = func() (string, error) { return filepath.Join(dir, "quorate-guard"), nil }
+	return run()
 }
 
 const config = `dataDir: DATA

@@ -4,45 +4,48 @@ import (
 	"context"
 	"fmt"
 	"os"
-
-	"github.com/spf13/cobra"
+	"path/filepath"
 
 	"github.com/quorate/quorate/guard/rejoin"
 )
 
-// readCommand is how a process of this program calls itself to read a file that
-// may kill it.
-const readCommand = "read-tombstones"
+// readerName is the program beside this one that reads a file which may kill it.
+const readerName = "quorate-guard-reader"
 
-func newReadCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: readCommand, Short: "Answer requests of another quorate-guard", Hidden: true, Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if code := rejoin.ServeChild(cmd.InOrStdin(), cmd.OutOrStdout()); code != 0 {
-				return fmt.Errorf("the reader ended with code %d", code)
-			}
-			return nil
-		},
-	}
+// executable finds this program; tests put another in its place.
+var executable = os.Executable
+
+// witnesses reads the database in a child and the log here.
+type witnesses struct {
+	child rejoin.Child
+	// lost is why the child's program cannot be looked for, if that is so.
+	lost error
 }
 
-// witnesses reads the tombstones in a child and the log here.
-type witnesses struct{ child rejoin.Child }
-
 func newWitnesses() witnesses {
-	program, err := os.Executable()
+	self, err := executable()
 	if err != nil {
-		program = os.Args[0]
+		return witnesses{lost: fmt.Errorf("find the folder of %s: %w", readerName, err)}
 	}
-	return witnesses{rejoin.Child{Program: program, Args: []string{readCommand}}}
+	return witnesses{child: rejoin.Child{Program: filepath.Join(filepath.Dir(self), readerName)}}
 }
 
 func (w witnesses) Tombstone(ctx context.Context, dataDir string, id rejoin.ID) rejoin.Witness {
+	if w.lost != nil {
+		return unreadable(w.lost)
+	}
 	return w.child.Tombstone(ctx, dataDir, id)
 }
 
 func (w witnesses) Applied(ctx context.Context, dataDir string) rejoin.Witness {
+	if w.lost != nil {
+		return unreadable(w.lost)
+	}
 	return w.child.Applied(ctx, dataDir)
+}
+
+func unreadable(err error) rejoin.Witness {
+	return rejoin.Witness{Answer: rejoin.Unreadable, Why: err.Error()}
 }
 
 func (w witnesses) Log(ctx context.Context, dataDir string, id rejoin.ID) rejoin.Witness {

@@ -8,10 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/quorate/quorate/guard/rejoin/tombstone"
 )
 
 // How often an Unreadable answer is asked for again, and how long is waited before
@@ -26,7 +29,7 @@ const longestAnswer = 64 << 10
 
 // Child asks in a process of its own, which a damaged file may kill.
 type Child struct {
-	// Program and Args run ServeChild on their standard input and output.
+	// Program and Args run tombstone.Serve on their standard input and output.
 	Program string
 	Args    []string
 	// Timeout bounds one attempt; 0 is 5 s. It should be above the second for which
@@ -34,19 +37,19 @@ type Child struct {
 	Timeout time.Duration
 }
 
-// Tombstone is ReadTombstone in a child. Unreadable is asked again twice, with
+// Tombstone is tombstone.Read in a child. Unreadable is asked again twice, with
 // backoff, within ctx: etcd may be about to end and to unlock the file. A child that
 // dies, hangs or talks nonsense is Unreadable.
 func (c Child) Tombstone(ctx context.Context, dataDir string, id ID) Witness {
-	return c.ask(ctx, request{Ask: askTombstone, DataDir: dataDir, ID: id})
+	return c.ask(ctx, tombstone.Request{Ask: tombstone.AskTombstone, DataDir: dataDir, ID: id})
 }
 
-// Applied is ReadApplied in a child, asked as Tombstone is.
+// Applied is tombstone.Applied in a child, asked as Tombstone is.
 func (c Child) Applied(ctx context.Context, dataDir string) Witness {
-	return c.ask(ctx, request{Ask: askApplied, DataDir: dataDir})
+	return c.ask(ctx, tombstone.Request{Ask: tombstone.AskApplied, DataDir: dataDir})
 }
 
-func (c Child) ask(ctx context.Context, r request) Witness {
+func (c Child) ask(ctx context.Context, r tombstone.Request) Witness {
 	r.Timeout = c.timeout()
 	backoff := firstBackoff
 	for n := 1; ; n++ {
@@ -63,18 +66,27 @@ func (c Child) ask(ctx context.Context, r request) Witness {
 	}
 }
 
-func (c Child) once(ctx context.Context, r request) Witness {
+func (c Child) once(ctx context.Context, r tombstone.Request) Witness {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout())
 	defer cancel()
 	p, err := c.start(ctx)
 	if err != nil {
-		return Witness{Answer: Unreadable, Why: fmt.Sprintf("start the reader: %v", err)}
+		return Witness{Answer: Unreadable, Why: c.unstarted(err)}
 	}
 	w, err := p.ask(r)
 	if ended := p.stop(err); err != nil {
 		return Witness{Answer: Unreadable, Why: p.cause(ctx, err, ended)}
 	}
 	return w
+}
+
+// unstarted says what is to be mended: a program that is missing is no fault of the
+// disk, nor of the cluster.
+func (c Child) unstarted(err error) string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Sprintf("the reader %s is missing: install it", c.Program)
+	}
+	return fmt.Sprintf("start the reader: %v", err)
 }
 
 func (c Child) timeout() time.Duration {
@@ -109,7 +121,7 @@ func (c Child) start(ctx context.Context) (*process, error) {
 	return p, p.command.Start()
 }
 
-func (p *process) ask(r request) (Witness, error) {
+func (p *process) ask(r tombstone.Request) (Witness, error) {
 	line, err := json.Marshal(r)
 	if err != nil {
 		return Witness{}, err

@@ -1,22 +1,29 @@
 package rejoin
 
 import (
-	"encoding/binary"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
-	"go.etcd.io/bbolt"
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/server/v3/storage/wal"
 	"go.etcd.io/etcd/server/v3/storage/wal/walpb"
 	"go.etcd.io/raft/v3/raftpb"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/quorate/quorate/guard/rejoin/internal/disktest"
 )
 
 // segmentBytes makes the segments of these tests small: some entries each.
 const segmentBytes = 8 << 10
+
+var (
+	must      = disktest.Must
+	edit      = disktest.Edit
+	listFiles = disktest.Listing
+	newBolt   = disktest.NewBolt
+)
 
 func init() { wal.SegmentSizeBytes = segmentBytes }
 
@@ -110,56 +117,3 @@ func snapshot(index uint64) *walpb.Snapshot {
 
 func add(id ID) *raftpb.Entry    { return conf(raftpb.ConfChangeAddNode, id) }
 func remove(id ID) *raftpb.Entry { return conf(raftpb.ConfChangeRemoveNode, id) }
-
-// etcdBuckets are those of an etcd, in its order of creation but for meta.
-var etcdBuckets = []string{"key", "members", "members_removed", "cluster", "lease", "alarm", "auth", "authUsers", "authRoles"}
-
-// newBolt writes a bolt file with tombstones, as etcd would have it, and returns
-// its path.
-func newBolt(t testing.TB, dataDir string, removed ...ID) string {
-	t.Helper()
-	return bolt(t, dataDir, func(tx *bbolt.Tx) error {
-		for _, name := range etcdBuckets {
-			if _, err := tx.CreateBucketIfNotExists([]byte(name)); err != nil {
-				return err
-			}
-		}
-		for _, id := range removed {
-			if err := tx.Bucket([]byte("members_removed")).Put([]byte(id.String()), []byte("removed")); err != nil {
-				return err
-			}
-		}
-		return tx.Bucket([]byte("meta")).Put([]byte("consistent_index"), binary.BigEndian.AppendUint64(nil, 7))
-	})
-}
-
-// bolt writes a bolt file with what change makes of the bucket meta alone.
-func bolt(t testing.TB, dataDir string, change func(*bbolt.Tx) error) string {
-	t.Helper()
-	path := filepath.Join(dataDir, "member", "snap", "db")
-	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{NoSync: true})
-	must(t, err)
-	must(t, db.Update(func(tx *bbolt.Tx) error {
-		_, err := tx.CreateBucketIfNotExists([]byte("meta"))
-		return err
-	}))
-	must(t, db.Update(change))
-	must(t, db.Close())
-	return path
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// edit rewrites a file.
-func edit(t testing.TB, path string, change func([]byte) []byte) {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	must(t, err)
-	must(t, os.WriteFile(path, change(data), 0o600))
-}

@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
+
+	"github.com/quorate/quorate/guard/rejoin/witness"
 )
 
 // segmentNames lists the WAL's segments, oldest first, as etcd orders them: by name.
@@ -17,7 +18,7 @@ func segmentNames(dataDir string) ([]string, error) {
 	dir := filepath.Join(dataDir, "member", "wal")
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, missing(dataDir, filepath.Join(dataDir, "member"), dir)
+		return nil, witness.Missing(dataDir, filepath.Join(dataDir, "member"), dir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list the WAL: %w", err)
@@ -60,48 +61,4 @@ func firstIndex(name string) uint64 {
 func numbers(name string) (sequence, index uint64, ok bool) {
 	_, err := fmt.Sscanf(filepath.Base(name), "%016x-%016x.wal", &sequence, &index)
 	return sequence, index, err == nil
-}
-
-// missing is nil if the first of the paths that is not a folder is not there at
-// all. A link that leads nowhere is no missing file: its volume may be.
-func missing(paths ...string) error {
-	for _, path := range paths {
-		if _, err := os.Stat(path); err == nil {
-			continue
-		}
-		if _, err := os.Lstat(path); err == nil {
-			return fmt.Errorf("%s is a link that leads nowhere", path)
-		}
-		return nil
-	}
-	return nil
-}
-
-// openRegular opens a file for reading and nothing else: no pipe that would block,
-// no device, no folder.
-func openRegular(path string) (*os.File, fs.FileInfo, error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err := file.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is no regular file", path)
-	}
-	if err != nil {
-		_ = file.Close()
-		return nil, nil, err
-	}
-	return file, info, nil
-}
-
-// guarded turns a panic of a reader into its error: the readers open files that
-// nobody vouches for.
-func guarded(read func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("the reader panicked: %v", p)
-		}
-	}()
-	return read()
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/quorate/quorate/guard/rejoin/tombstone"
 )
 
 // damagedFiles is how many disks are damaged and judged in a test run.
@@ -287,11 +289,11 @@ func (s *session) tombstone(dir string, id ID) Witness {
 		s.p = p
 	}
 	hung := time.AfterFunc(10*time.Second, s.cancel)
-	w, err := s.p.ask(request{Ask: askTombstone, DataDir: dir, ID: id, Timeout: time.Second})
+	w, err := s.p.ask(tombstone.Request{Ask: tombstone.AskTombstone, DataDir: dir, ID: id, Timeout: time.Second})
 	hung.Stop()
 	if err != nil {
 		s.crashes++
-		return Witness{Unreadable, s.end(err)}
+		return Witness{Answer: Unreadable, Why: s.end(err)}
 	}
 	return w
 }

@@ -9,6 +9,8 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/wal/walpb"
 	"go.etcd.io/raft/v3/raftpb"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/quorate/quorate/guard/rejoin/witness"
 )
 
 // tailSegments is how much of the WAL is read: a removed member stops within one
@@ -25,7 +27,7 @@ const tailSegments = 2
 // bounded: it takes up to three times the longest record and stops with ctx.
 func ReadLog(ctx context.Context, dataDir string, id ID) Witness {
 	t := tail{id: id}
-	if err := guarded(func() error { return t.read(ctx, dataDir) }); err != nil {
+	if err := witness.Guarded(func() error { return t.read(ctx, dataDir) }); err != nil {
 		return Witness{Answer: Unreadable, Why: err.Error()}
 	}
 	return t.witness()

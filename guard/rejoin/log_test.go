@@ -85,7 +85,7 @@ func TestReadLog(t *testing.T) {
 
 func testimony(t *testing.T, l *logWriter, dir string, answer Answer, why string) {
 	t.Helper()
-	want := Witness{answer, strings.ReplaceAll(why, "DIR", l.dir)}
+	want := Witness{Answer: answer, Why: strings.ReplaceAll(why, "DIR", l.dir)}
 	before := listFiles(t, dir)
 	if got := ReadLog(t.Context(), dir, me); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
@@ -175,7 +175,7 @@ func TestReadLogOfAnother(t *testing.T) {
 	dir := t.TempDir()
 	l := newLog(t, dir)
 	l.close()
-	want := Witness{Unreadable, filepath.Join(l.dir, firstSegment) + " is of member a, not b"}
+	want := Witness{Answer: Unreadable, Why: filepath.Join(l.dir, firstSegment) + " is of member a, not b"}
 	if got := ReadLog(t.Context(), dir, other); got != want {
 		t.Errorf("got %q", got)
 	}
@@ -188,7 +188,7 @@ func TestReadLogEndsWithItsContext(t *testing.T) {
 	l.close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	want := Witness{Unreadable, filepath.Join(l.dir, firstSegment) + " at offset 40: context canceled"}
+	want := Witness{Answer: Unreadable, Why: filepath.Join(l.dir, firstSegment) + " at offset 40: context canceled"}
 	if got := ReadLog(ctx, dir, me); got != want {
 		t.Errorf("got %q", got)
 	}

@@ -4,6 +4,8 @@ import (
 	"io"
 	"os"
 	"testing"
+
+	"github.com/quorate/quorate/guard/rejoin/tombstone"
 )
 
 // child, as the first argument, makes the test binary a child, or one of its faults.
@@ -19,7 +21,7 @@ func TestMain(m *testing.M) {
 func beChild(mode string) int {
 	switch mode {
 	case "serve":
-		return ServeChild(os.Stdin, os.Stdout)
+		return tombstone.Serve(os.Stdin, os.Stdout)
 	case "hang":
 		_, _ = io.Copy(io.Discard, os.Stdin)
 	case "garbage":

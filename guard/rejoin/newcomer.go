@@ -32,6 +32,8 @@ func (f Facts) found(by By, reason string) Verdict {
 		return do(AskApplied, by, "%s", reason)
 	case No:
 		return do(StartAsFounder, by, "%s", reason)
+	case Unreadable:
+		return refuse(ErrDiskLost, ByDisk, "the disk has no WAL, and whether it has a database with data cannot be told (%s), so this founder may have run: mend that, or remove it and join it afresh, or restore the cluster from a backup", f.Applied.Why)
 	}
 	return refuse(ErrDiskLost, ByDisk, "the disk has a database (%s) and no WAL, so this founder has run: it must be removed and joined afresh, or the cluster restored from a backup", f.Applied)
 }

@@ -11,6 +11,8 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/wal"
 	"go.etcd.io/etcd/server/v3/storage/wal/walpb"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/quorate/quorate/guard/rejoin/witness"
 )
 
 // The longest record that is believed, in bytes. etcd's decoder allocates whatever
@@ -39,7 +41,7 @@ type segment struct {
 }
 
 func openSegment(path string, longest int64) (*segment, error) {
-	file, info, err := openRegular(path)
+	file, info, err := witness.OpenRegular(path)
 	if err != nil {
 		return nil, fmt.Errorf("open a segment: %w", err)
 	}

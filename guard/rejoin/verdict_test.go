@@ -30,7 +30,7 @@ var (
 	broken    = Disk{State: UnreadableWAL, Why: "not a WAL"}
 	confirmed = []Removal{{MemberID: me, ClusterID: ours, Confirmed: true}}
 	intended  = []Removal{{MemberID: me, ClusterID: ours}}
-	says      = func(a Answer, why string) Witness { return Witness{a, why} }
+	says      = func(a Answer, why string) Witness { return Witness{Answer: a, Why: why} }
 )
 
 // changed copies a value and changes it.
@@ -140,7 +140,7 @@ func TestJudge(t *testing.T) {
 		{"empty, silent, a founder", Facts{Self: changed(self(), func(s *Self) { s.ClusterID = 0 }), Disk: empty, Live: silent, Applied: says(No, "")}, StartAsFounder, nil, ByConfiguration,
 			"the cluster has never formed, and this member is one of its founders"},
 		{"empty, silent, a founder whose database cannot be read", Facts{Self: changed(self(), func(s *Self) { s.ClusterID = 0 }), Disk: empty, Live: silent, Applied: says(Unreadable, "timeout")}, Refuse, ErrDiskLost, ByDisk,
-			"the member's disk is lost: the disk has a database (cannot be read (timeout)) and no WAL, so this founder has run: it must be removed and joined afresh, or the cluster restored from a backup"},
+			"the member's disk is lost: the disk has no WAL, and whether it has a database with data cannot be told (timeout), so this founder may have run: mend that, or remove it and join it afresh, or restore the cluster from a backup"},
 		{"empty, silent, no founder", Facts{Self: changed(self(), func(s *Self) { s.ClusterID, s.Founder = 0, false }), Disk: empty, Live: silent}, Wait, nil, ByConfiguration,
 			"the cluster has never formed, and this member is none of its founders: wait for them (connection refused)"},
 	} {

@@ -2,6 +2,8 @@ package rejoin
 
 import (
 	"fmt"
+
+	"github.com/quorate/quorate/guard/rejoin/witness"
 )
 
 // ReadDisk reads the identity of the disk with the data directory dataDir, whose
@@ -13,7 +15,7 @@ import (
 // into memory, and its panics are caught.
 func ReadDisk(dataDir string) Disk {
 	disk := Disk{State: NoWAL}
-	err := guarded(func() error {
+	err := witness.Guarded(func() error {
 		paths, err := segmentNames(dataDir)
 		if err != nil || len(paths) == 0 {
 			return err

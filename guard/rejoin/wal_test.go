@@ -143,19 +143,3 @@ func foreign(t *testing.T, dir string, m *etcdserverpb.Metadata) {
 	must(t, err)
 	must(t, w.Close())
 }
-
-// listFiles is every name, size, mode and time of change below a directory.
-func listFiles(t *testing.T, dir string) string {
-	t.Helper()
-	var out strings.Builder
-	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil {
-			return nil // a file where a folder should be, on purpose
-		}
-		info, err := d.Info()
-		must(t, err)
-		out.WriteString(path + info.Mode().String() + info.ModTime().String() + info.Name() + "\n")
-		return nil
-	})
-	return out.String()
-}

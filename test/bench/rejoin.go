@@ -88,15 +88,13 @@ func starts(ctx context.Context) ([]startSamples, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the folder of programs: %w", err)
 	}
-	guard, measuring := filepath.Join(programs, "quorate-guard"), filepath.Join(programs, "rejoin")
-	for _, b := range []struct{ dir, out, pkg string }{{filepath.Join("..", ".."), guard, "./cmd/quorate-guard"}, {"..", measuring, "./rejoin"}} {
-		build := exec.CommandContext(ctx, "go", "build", "-o", b.out, b.pkg)
-		build.Dir = b.dir
-		if out, err := build.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("build %s: %w: %s", b.pkg, err, bytes.TrimSpace(out))
+	for dir, pkgs := range map[string][]string{filepath.Join("..", ".."): {"./cmd/quorate-guard", "./cmd/quorate-guard-reader"}, "..": {"./rejoin"}} {
+		args := append([]string{"-C", dir, "build", "-o", programs + string(filepath.Separator)}, pkgs...)
+		if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("build %v: %w: %s", pkgs, err, bytes.TrimSpace(out))
 		}
 	}
-	run := exec.CommandContext(ctx, measuring, guard)
+	run := exec.CommandContext(ctx, filepath.Join(programs, "rejoin"), filepath.Join(programs, "quorate-guard"))
 	run.Stderr = os.Stderr
 	run.Cancel, run.WaitDelay = func() error { return run.Process.Signal(os.Interrupt) }, time.Minute
 	out, err := run.Output()

@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/quorate/quorate/guard/rejoin"
+	"github.com/quorate/quorate/guard/rejoin/tombstone"
 )
 
 // readerVariable makes the test binary the process that reads bolt files.
@@ -15,7 +15,7 @@ const readerVariable = "QUORATE_TEST_READER"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(readerVariable) != "" {
-		os.Exit(rejoin.ServeChild(os.Stdin, os.Stdout))
+		os.Exit(tombstone.Serve(os.Stdin, os.Stdout))
 	}
 	if err := os.Setenv(readerVariable, "1"); err != nil {
 		panic(err)

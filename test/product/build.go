@@ -22,16 +22,22 @@ func Root(ctx context.Context) (string, error) {
 	return filepath.Dir(filepath.Dir(string(bytes.TrimSpace(module)))), nil
 }
 
+// companions are the programs that another starts from its own folder.
+var companions = map[string]string{"quorate-guard": "quorate-guard-reader"}
+
 // Build makes bin/world/NAME of cmd/NAME, so that a test never runs yesterday's
 // program. The flags are the plain ones: what it was compiled from serves again,
-// and bin/NAME stays what `make build` made of it.
+// and bin/NAME stays what `make build` made of it. What NAME starts is built beside it.
 func Build(ctx context.Context, root, name string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, buildTimeout)
 	defer cancel()
-	binary := filepath.Join(root, "bin", "world", name)
-	out, err := exec.CommandContext(ctx, "go", "-C", root, "build", "-o", binary, "./cmd/"+name).CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("build %s: %w: %s", binary, err, bytes.TrimSpace(out))
+	world := filepath.Join(root, "bin", "world")
+	args := []string{"-C", root, "build", "-o", world + string(filepath.Separator), "./cmd/" + name}
+	if beside, ok := companions[name]; ok {
+		args = append(args, "./cmd/"+beside)
 	}
-	return binary, nil
+	if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w: %s", name, err, bytes.TrimSpace(out))
+	}
+	return filepath.Join(world, name), nil
 }

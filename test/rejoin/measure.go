@@ -125,7 +125,7 @@ func (p path) right(out []byte) error {
 
 // add runs a program for its time, and in some rounds once more for its memory.
 func (s *samples) add(ctx context.Context, round int, right func([]byte) error, program string, args ...string) error {
-	out, _, took, err := timed(ctx, program, args...)
+	out, took, err := timed(ctx, program, args...)
 	if err != nil {
 		return fmt.Errorf("run %s %s: %w", program, args[0], err)
 	}

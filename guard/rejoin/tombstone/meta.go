@@ -1,4 +1,4 @@
-package rejoin
+package tombstone
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package rejoin
+package tombstone
 
 import (
 	"bufio"
@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/quorate/quorate/guard/rejoin/witness"
 )
 
 // The limits of a child, in bytes: it needs next to nothing, and a damaged file
@@ -22,23 +24,23 @@ const (
 
 // What a request asks for.
 const (
-	askTombstone = "tombstone"
-	askApplied   = "applied"
+	AskTombstone = "tombstone" // see Read
+	AskApplied   = "applied"   // see Applied
 )
 
-// request is one line of JSON on the child's standard input. The answer is a
+// Request is one line of JSON on the child's standard input. The answer is a
 // Witness as one line of JSON on its standard output.
-type request struct {
+type Request struct {
 	Ask     string        `json:"ask"`
 	DataDir string        `json:"dataDir"`
-	ID      ID            `json:"id"`
+	ID      witness.ID    `json:"id"`
 	Timeout time.Duration `json:"timeout"`
 }
 
-// ServeChild is the other side of a Child: it answers requests on in until it ends,
-// and gives an exit code. The process must do nothing else, since its memory is
-// limited for good.
-func ServeChild(in io.Reader, out io.Writer) int {
+// Serve answers requests on in until it ends, and gives an exit code; rejoin.Child
+// is its other side. The process must do nothing else, since its memory is limited
+// for good.
+func Serve(in io.Reader, out io.Writer) int {
 	debug.SetMaxStack(childStack)
 	if err := limitData(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -55,18 +57,18 @@ func ServeChild(in io.Reader, out io.Writer) int {
 }
 
 func answer(line []byte, out io.Writer) error {
-	var r request
+	var r Request
 	if err := json.Unmarshal(line, &r); err != nil {
 		return fmt.Errorf("read the request: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), r.Timeout)
 	defer cancel()
-	w := Witness{Answer: Unreadable, Why: fmt.Sprintf("nothing is called %q", r.Ask)}
+	w := witness.Witness{Answer: witness.Unreadable, Why: fmt.Sprintf("nothing is called %q", r.Ask)}
 	switch r.Ask {
-	case askTombstone:
-		w = ReadTombstone(ctx, r.DataDir, r.ID)
-	case askApplied:
-		w = ReadApplied(ctx, r.DataDir)
+	case AskTombstone:
+		w = Read(ctx, r.DataDir, r.ID)
+	case AskApplied:
+		w = Applied(ctx, r.DataDir)
 	}
 	if err := json.NewEncoder(out).Encode(w); err != nil {
 		return fmt.Errorf("answer: %w", err)
