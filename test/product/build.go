@@ -5,9 +5,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os/exec"
 	"path/filepath"
 	"time"
+
+	"github.com/quorate/quorate/test/cluster"
 )
 
 // buildTimeout bounds a build from a cold cache.
@@ -40,4 +43,31 @@ func Build(ctx context.Context, root, name string) (string, error) {
 		return "", fmt.Errorf("build %s: %w: %s", name, err, bytes.TrimSpace(out))
 	}
 	return filepath.Join(world, name), nil
+}
+
+// Wrapped builds quorate and quorate-guard so that they can run in the pods of
+// package node, and answers their folder.
+func Wrapped(ctx context.Context, progress io.Writer) (string, error) {
+	return wrapped(ctx, progress)
+}
+
+// WrappedEtcd answers the folder of an etcd server of this minor, such as 3.7, that
+// can run in the pods of package node. What is missing is built.
+func WrappedEtcd(ctx context.Context, progress io.Writer, minor string) (string, error) {
+	return wrapped(ctx, progress, "--etcd", minor)
+}
+
+func wrapped(ctx context.Context, progress io.Writer, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, buildTimeout)
+	defer cancel()
+	root, err := Root(ctx)
+	if err != nil {
+		return "", err
+	}
+	builder := filepath.Join(root, "test", "tools", "build")
+	dir, err := cluster.GoCommand(ctx, progress, append([]string{"-C", builder, "run", ".", "--wrapped"}, args...)...)
+	if err != nil {
+		return "", fmt.Errorf("build programs that run in pods: %w", err)
+	}
+	return dir, nil
 }

@@ -54,6 +54,9 @@ func (p *plan) build(ctx context.Context, show *progress) error {
 func (t target) stampFile(dir string) string { return filepath.Join(dir, "."+t.name+".stamp") }
 
 func (t target) upToDate(dir, want string) bool {
+	if t.unstamped {
+		return false
+	}
 	have, err := os.ReadFile(t.stampFile(dir))
 	if err != nil || strings.TrimSpace(string(have)) != want {
 		return false
@@ -69,6 +72,11 @@ func (t target) compile(ctx context.Context, dir, stamp string, step *step) (err
 	out := filepath.Join(dir, t.name)
 	fresh := filepath.Join(dir, "."+t.name+".new")
 	defer os.Remove(fresh)
+	if t.wrapper != nil {
+		if err := t.wrapper.write(); err != nil {
+			return err
+		}
+	}
 	if err := t.goBuild(ctx, fresh, step); err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 
 // etcdPlans answers what each minor of etcd needs; "all" is every minor that has
 // a tool module, in the order of its folder's name.
-func etcdPlans(root, minor string) ([]*plan, error) {
+func etcdPlans(root, minor string, wrapped bool) ([]*plan, error) {
 	minors := []string{minor}
 	if minor == allMinors {
 		var err error
@@ -22,6 +22,9 @@ func etcdPlans(root, minor string) ([]*plan, error) {
 		p, err := etcdPlan(root, minor)
 		if err != nil {
 			return nil, err
+		}
+		if wrapped {
+			p = wrappedEtcd(root, minor, p)
 		}
 		plans = append(plans, p)
 	}

@@ -1,7 +1,8 @@
 // Command build makes the control plane that the tests run: kube-apiserver,
 // kube-controller-manager, kubectl and etcd, from their Go modules, into
 // bin/k8s-<version> of the repository; with --etcd an etcd server and its etcdutl
-// instead, into bin/etcd-<version>. What is there already and was made from the
+// instead, into bin/etcd-<version>; with --wrapped programs that can run in the pods
+// of test/node, into bin/wrapped. What is there already and was made from the
 // same module files and flags is reused.
 //
 // The folder's path is the only thing on stdout (one a line with --etcd all);
@@ -45,19 +46,20 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.SetOutput(stderr)
 	minor := flags.String("version", "", "Kubernetes `minor`, such as 1.34 (default: the newest one here)")
 	etcd := flags.String("etcd", "", "etcd `minor`, such as 3.5, or all, in place of a control plane")
+	wrapped := flags.Bool("wrapped", false, "programs that can run in the tests' pods: those of --etcd, else the product's")
 	root := flags.String("root", "", "the repository's `folder` (default: searched upwards from here)")
 	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
 		return errUsage
 	}
-	if *etcd != "" && *minor != "" {
-		fmt.Fprintln(stderr, "--etcd and --version exclude each other")
+	if (*etcd != "" || *wrapped) && *minor != "" {
+		fmt.Fprintln(stderr, "--version excludes --etcd and --wrapped")
 		return errUsage
 	}
 	// A folder of ready binaries is a control plane's; its etcd is of one version.
-	if assets := os.Getenv(assetsVariable); assets != "" && *etcd == "" {
+	if assets := os.Getenv(assetsVariable); assets != "" && *etcd == "" && !*wrapped {
 		return useAssets(assets, stdout, stderr)
 	}
-	plans, repository, err := makePlans(*root, *minor, *etcd)
+	plans, repository, err := makePlans(*root, *minor, *etcd, *wrapped)
 	if err != nil {
 		return err
 	}
@@ -73,14 +75,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 }
 
 // makePlans answers what is asked for, and the repository's folder.
-func makePlans(root, minor, etcd string) ([]*plan, string, error) {
+func makePlans(root, minor, etcd string, wrapped bool) ([]*plan, string, error) {
 	root, err := findRoot(root)
 	if err != nil {
 		return nil, "", err
 	}
-	if etcd != "" {
-		plans, err := etcdPlans(root, etcd)
+	switch {
+	case etcd != "":
+		plans, err := etcdPlans(root, etcd, wrapped)
 		return plans, root, err
+	case wrapped:
+		return []*plan{wrappedProduct(root)}, root, nil
 	}
 	p, err := makePlan(root, minor)
 	return []*plan{p}, root, err

@@ -20,6 +20,9 @@ type target struct {
 	module  string // folder of the Go module that pins it
 	pkg     string // import path of its main package
 	flags   []string
+
+	wrapper   *wrapper // nil for a program as it is
+	unstamped bool     // it is built each time
 }
 
 // plan is all that one Kubernetes minor needs, and the folder it goes to.
@@ -113,6 +116,9 @@ func (t target) stamp() (string, error) {
 		}
 		fmt.Fprintf(sum, "%s %d\n", name, len(content))
 		sum.Write(content)
+	}
+	if err := t.wrapper.stamp(sum); err != nil {
+		return "", err
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }

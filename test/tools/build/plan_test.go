@@ -99,7 +99,7 @@ func TestEveryEtcdOfThisRepositoryHasAPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plans, err := etcdPlans(root, allMinors)
+	plans, err := etcdPlans(root, allMinors, false)
 	if err != nil {
 		t.Fatal(err)
 	}
