@@ -1,0 +1,118 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+)
+
+// Kubelets plays all nodes. Its methods may be called from several goroutines.
+type Kubelets struct {
+	options Options
+	client  kubernetes.Interface
+	block   *block
+	bell    *bell
+	world   *watched
+	names   *nameServer
+	proxy   *proxy
+
+	ctx    context.Context // ends with Stop
+	cancel context.CancelFunc
+	loops  sync.WaitGroup
+
+	mu      sync.Mutex
+	wrong   []error // what went wrong here, not in a pod
+	workers map[types.UID]*worker
+	assumed map[types.UID]string // nodes of pods whose binding was not seen yet
+	faults  faults
+}
+
+// Start makes the nodes and lets them work until Stop. It answers when they are
+// there, and all objects are known.
+func Start(ctx context.Context, options Options) (*Kubelets, error) {
+	options, err := options.complete()
+	if err != nil {
+		return nil, err
+	}
+	client, err := kubernetes.NewForConfig(options.Config)
+	if err != nil {
+		return nil, fmt.Errorf("make the nodes' client: %w", err)
+	}
+	b, listener, err := claimBlock()
+	if err != nil {
+		return nil, err
+	}
+	k := &Kubelets{
+		options: options, client: client, block: b, bell: newBell(),
+		workers: map[types.UID]*worker{}, assumed: map[types.UID]string{}, faults: newFaults(),
+	}
+	k.ctx, k.cancel = context.WithCancel(context.Background())
+	k.world = watch(client, k.bell)
+	k.proxy = newProxy(k)
+	if err := k.start(ctx, listener); err != nil {
+		return nil, fmt.Errorf("start the nodes: %w", errors.Join(err, k.Stop()))
+	}
+	return k, nil
+}
+
+func (k *Kubelets) start(ctx context.Context, listener net.Listener) error {
+	var err error
+	if k.names, err = serveNames(listener, k); err != nil {
+		return err
+	}
+	for _, dir := range []string{"disks", "pods"} {
+		if err := os.MkdirAll(filepath.Join(k.options.Dir, dir), 0o700); err != nil {
+			return fmt.Errorf("make a folder: %w", err)
+		}
+	}
+	if err := k.join(ctx); err != nil {
+		return err
+	}
+	if err := k.world.start(ctx, k.ctx.Done()); err != nil {
+		return err
+	}
+	for _, loop := range []func(context.Context){k.heartbeats, k.schedule, k.admit, k.proxy.follow, k.sweep} {
+		k.loops.Go(func() { loop(k.ctx) })
+	}
+	return nil
+}
+
+// Stop kills what runs in the pods and leaves the objects as they are. Its error is
+// all that went wrong in between. A second call does nothing.
+func (k *Kubelets) Stop() error {
+	if k.ctx.Err() != nil {
+		return nil
+	}
+	k.cancel()
+	k.names.stop()
+	k.loops.Wait()
+	for _, w := range k.all() {
+		<-w.ended
+	}
+	k.proxy.stop()
+	k.world.stop()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return errors.Join(k.wrong...)
+}
+
+// DNS is host:port of the name server, for programs outside of pods that are built
+// with package wrap: they get it in the variable QUORATE_TEST_DNS.
+func (k *Kubelets) DNS() string { return k.block.dns() }
+
+// complain keeps an error for Stop, unless Stop has caused it.
+func (k *Kubelets) complain(err error) {
+	if err == nil || k.ctx.Err() != nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.wrong = append(k.wrong, err)
+}

@@ -1,0 +1,53 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+// Programs answers the host's program for a container, by its image and the command
+// that its pod gives (empty: the image's own). An error shows as a failed pull.
+type Programs func(image string, command []string) (binary string, err error)
+
+// Options say which nodes to play.
+type Options struct {
+	// Config is an administrator's access.
+	Config *rest.Config
+	// Dir holds volumes and logs. It is kept.
+	Dir string
+	// Nodes are their names; node-0 to node-8 if there are none.
+	Nodes []string
+	// Programs run in the pods: see Wrapped.
+	Programs Programs
+	// ProbeEvery, if above 0, takes the place of longer periods of probes.
+	ProbeEvery time.Duration
+}
+
+// defaultNodes is as many as the largest Etcd has members.
+const defaultNodes = 9
+
+// ErrOptions is a field of Options that is missing or cannot be used.
+var ErrOptions = errors.New("options of the nodes")
+
+func (o Options) complete() (Options, error) {
+	if o.Config == nil || o.Programs == nil || o.Dir == "" {
+		return o, fmt.Errorf("%w: Config, Programs and Dir are needed", ErrOptions)
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return o, fmt.Errorf("%w: %w", ErrOptions, err)
+	}
+	o.Dir = dir
+	o.Config = rest.CopyConfig(o.Config)
+	o.Config.QPS = -1
+	if len(o.Nodes) == 0 {
+		for i := range defaultNodes {
+			o.Nodes = append(o.Nodes, fmt.Sprintf("node-%d", i))
+		}
+	}
+	return o, nil
+}
