@@ -77,3 +77,12 @@ func unique(members []Member) []Member {
 	}
 	return out
 }
+
+// OwnMembers are the members of the given places, each once.
+func OwnMembers(members []Member, places []Own) []Member {
+	var out []Member
+	for _, o := range places {
+		out = append(out, matching(members, o.is)...)
+	}
+	return unique(out)
+}

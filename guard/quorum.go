@@ -94,3 +94,6 @@ func heal(members []Member) string {
 	}
 	return "heal " + strings.Join(names, ", ")
 }
+
+// CountOf is a cluster in numbers.
+func CountOf(members []Member) Count { return count(members) }

@@ -32,6 +32,7 @@ type kustomization struct {
 		Name   string `json:"name"`
 		NewTag string `json:"newTag"`
 	} `json:"images"`
+	Replacements []any `json:"replacements"`
 }
 
 func readKustomization(t *testing.T, dir string) kustomization {

@@ -1,6 +1,7 @@
 package manifests_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -84,7 +85,7 @@ func TestTheControllerCannotRise(t *testing.T) {
 				t.Errorf("the controller may %s %v", verb, r.Resources)
 			}
 		}
-		for _, never := range []string{"pods", "nodes", "leases", "serviceaccounts", "serviceaccounts/token", "roles", "clusterroles"} {
+		for _, never := range []string{"pods/exec", "nodes", "serviceaccounts/token", "roles", "clusterroles"} {
 			if slices.Contains(r.Resources, never) {
 				t.Errorf("the controller may %v %s, which nothing needs yet", r.Verbs, never)
 			}
@@ -92,46 +93,50 @@ func TestTheControllerCannotRise(t *testing.T) {
 	}
 }
 
-// Every right over an object that is not ours is for objects by name. Creation
-// cannot be narrowed to a name.
+// Every right over an object that is not ours is for objects by name, but for what
+// an Etcd is made of: people choose those names. Creation cannot be narrowed.
 func TestForeignObjectsAreNamed(t *testing.T) {
-	for _, r := range bound(t) {
-		if slices.Equal(r.APIGroups, []string{"quorate.dev"}) || slices.Equal(r.Verbs, []string{"create"}) {
+	for role, granted := range rules(t) {
+		if role == "quorate-etcd" || !strings.HasPrefix(role, "quorate-controller") && !strings.Contains(role, "/") {
 			continue
 		}
-		if len(r.ResourceNames) == 0 {
-			t.Errorf("the controller may %v any of %v", r.Verbs, r.Resources)
-		}
-	}
-}
-
-func TestSecretsStayInTheNamespace(t *testing.T) {
-	for role, granted := range rules(t) {
 		for _, r := range granted {
-			if slices.Contains(r.Resources, "secrets") && role != "quorate-system/quorate-certificates" {
-				t.Errorf("%s may %v secrets, want quorate-system/quorate-certificates alone", role, r.Verbs)
-			}
-		}
-	}
-}
-
-// An Event on a definition is in the namespace default; elsewhere they are no
-// business of the controller's.
-func TestEventsStayInTheDefaultNamespace(t *testing.T) {
-	found := false
-	for role, granted := range rules(t) {
-		for _, r := range granted {
-			if !slices.Contains(r.Resources, "events") {
+			if slices.Equal(r.APIGroups, []string{"quorate.dev"}) || slices.Equal(r.Verbs, []string{"create"}) {
 				continue
 			}
-			found = true
-			if role != "default/quorate-events" || !slices.Equal(r.Verbs, []string{"create"}) {
-				t.Errorf("%s may %v events, want default/quorate-events alone, and create alone", role, r.Verbs)
+			if len(r.ResourceNames) == 0 {
+				t.Errorf("%s may %v any of %v", role, r.Verbs, r.Resources)
 			}
 		}
 	}
-	if !found {
-		t.Error("nobody may create events")
+}
+
+// What an Etcd is made of, and no more: nothing is updated without an apply, Secrets
+// are read one by one, and only what must go can be deleted.
+func TestRightsOverMembers(t *testing.T) {
+	want := map[string]string{
+		"statefulsets": "get list watch create patch delete", "services": "get list watch create patch", "configmaps": "get list watch create patch",
+		"serviceaccounts": "get list watch create patch", "poddisruptionbudgets": "get list watch create patch", "pods": "get list watch delete",
+		"persistentvolumeclaims": "get list watch delete", "secrets": "get", "etcds/finalizers": "update", "events": "create patch",
+	}
+	got := map[string]string{}
+	for _, r := range rules(t)["quorate-etcd"] {
+		for _, resource := range r.Resources {
+			got[resource] = strings.Join(r.Verbs, " ")
+		}
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestSecretsAreNotListed(t *testing.T) {
+	for role, granted := range rules(t) {
+		for _, r := range granted {
+			if slices.Contains(r.Resources, "secrets") && (slices.Contains(r.Verbs, "list") || slices.Contains(r.Verbs, "watch")) {
+				t.Errorf("%s may %v secrets", role, r.Verbs)
+			}
+		}
 	}
 }
 

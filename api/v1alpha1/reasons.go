@@ -13,6 +13,49 @@ const (
 	ReasonNoScaleOperation = "NoScaleOperation"
 )
 
+// Reasons of the condition Quorate.
+const (
+	// ReasonQuorate: enough voters are healthy.
+	ReasonQuorate = "Quorate"
+	// ReasonNoQuorum: too few voters are healthy, or none answers.
+	ReasonNoQuorum = "NoQuorum"
+	// ReasonHibernated: spec.replicas is 0, and nothing runs.
+	ReasonHibernated = "Hibernated"
+)
+
+// Reasons of the condition Ready of an Etcd, besides those of Quorate.
+const (
+	// ReasonAsAsked: every member is a healthy voter and runs what spec asks for.
+	ReasonAsAsked = "AsAsked"
+	// ReasonMemberUnhealthy: a member is missing, ill or not a voter yet.
+	ReasonMemberUnhealthy = "MemberUnhealthy"
+	// ReasonRollingOut: pods are being restarted for a changed template.
+	ReasonRollingOut = "RollingOut"
+	// ReasonDecommissioned: every member of this Etcd was removed from a cluster that
+	// lives on elsewhere.
+	ReasonDecommissioned = "Decommissioned"
+	// ReasonLeftoverMembers: own members beyond spec.replicas are in the live list.
+	ReasonLeftoverMembers = "LeftoverMembers"
+	// ReasonBlocked: an error of lastErrors stands in the way.
+	ReasonBlocked = "Blocked"
+)
+
+// Reasons of the condition BootstrappedWithExistingCluster.
+const (
+	// ReasonJoining: members have yet to become voters of the source's cluster.
+	ReasonJoining = "Joining"
+	// ReasonJoined: all are voters of it.
+	ReasonJoined = "Joined"
+)
+
+// Reasons of the conditions Reconciling and Stalled of an Etcd.
+const (
+	// ReasonInProgress: work is being done.
+	ReasonInProgress = "InProgress"
+	// ReasonDeadlineExceeded: a change made no progress for progressDeadlineSeconds.
+	ReasonDeadlineExceeded = "ProgressDeadlineExceeded"
+)
+
 // Reasons of the condition Removal of a TalosMachine.
 const (
 	// ReasonRemovalApproved: every check passed, the removal goes on.
@@ -22,6 +65,32 @@ const (
 	ReasonEtcdMemberRemovalFailed = "EtcdMemberRemovalFailed"
 	// ReasonNodeNameUnresolved: the machine's Node could not be told; retried.
 	ReasonNodeNameUnresolved = "NodeNameUnresolved"
+)
+
+// Reasons of events of an Etcd.
+const (
+	// EventScaleOperationStarted and EventScaleOperationEnded frame a change.
+	EventScaleOperationStarted = "ScaleOperationStarted"
+	EventScaleOperationEnded   = "ScaleOperationEnded"
+	// EventMemberRemoved: etcd has removed a member that the controller asked for.
+	EventMemberRemoved = "MemberRemoved"
+	// EventRemovalWithheld: a removal would have cost the quorum.
+	EventRemovalWithheld = "RemovalWithheld"
+	// EventLeaderMoved: leadership was moved off a member that goes or restarts.
+	EventLeaderMoved = "LeaderMoved"
+	// EventMemberReplaced: a member's volume and pod are deleted so that it joins afresh.
+	EventMemberReplaced = "MemberReplaced"
+	// EventPodRestarted: a pod is deleted for a changed template.
+	EventPodRestarted = "PodRestarted"
+	// EventBlocked and EventUnblocked: an error of lastErrors came or went.
+	EventBlocked   = "Blocked"
+	EventUnblocked = "Unblocked"
+	// EventQuorumLost and EventQuorate: the condition Quorate changed.
+	EventQuorumLost = "QuorumLost"
+	EventQuorate    = "Quorate"
+	// EventMembersAbandoned warns that a deleted Etcd left members in a shared cluster
+	// that did not answer.
+	EventMembersAbandoned = "MembersAbandoned"
 )
 
 // Reasons of events.

@@ -15,7 +15,7 @@ const module = "github.com/quorate/quorate/"
 
 // rank is how far down the one way of imports a folder is: a package imports those
 // of its own rank and below. What is not listed is not imported at all.
-var rank = map[string]int{"api": 0, "cel": 1, "guard": 1, "certs": 1, "manifests": 1, "internal": 2, "webhooks": 3, "cmd": 4}
+var rank = map[string]int{"api": 0, "cel": 1, "guard": 1, "certs": 1, "manifests": 1, "internal": 2, "webhooks": 3, "reconcilers": 3, "cmd": 4}
 
 // wrongImport says what is wrong where a file of one folder imports a package.
 func wrongImport(file, imported string) string {

@@ -16,8 +16,8 @@ import (
 	"github.com/quorate/quorate/cmd/quorate/manager"
 )
 
-const managerHelp = `Run one replica of the gate: the webhook, its certificates, probes and metrics.
-Every replica serves. It stops on SIGTERM after it has drained.
+const managerHelp = `Run one replica: the webhook, its certificates, the controllers, probes and metrics.
+Every replica serves; one at a time runs the controllers. It stops on SIGTERM after it has drained.
 
 In a pod it finds the API server by itself, and its namespace and ServiceAccount
 in POD_NAMESPACE and POD_SERVICE_ACCOUNT.`
@@ -57,6 +57,9 @@ func managerFlags(flags *pflag.FlagSet, o *manager.Options) {
 	flags.StringSliceVar(&o.DNSNames, "dns-names", nil, "further DNS names of the serving certificate")
 	flags.IPSliceVar(&o.IPs, "ip-addresses", []net.IP{}, "IP addresses of the serving certificate")
 	flags.DurationVar(&o.DrainDelay, "drain-delay", o.DrainDelay, "how long to serve on after the order to stop; 0 stops at once")
+	flags.StringVar(&o.AgentImage, "agent-image", fromEnv("QUORATE_IMAGE", o.AgentImage), "image with quorate-guard in it, for members' pods")
+	flags.StringVar(&o.EtcdImage, "etcd-image", fromEnv("QUORATE_ETCD_IMAGE", o.EtcdImage), "image with etcd in it; {version} stands for the release")
+	flags.BoolVar(&o.GateOnly, "gate-only", false, "run the gate without the controllers")
 	certificateFlags(flags, &o.Certificates)
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -76,6 +77,7 @@ func (w *World) flags(m *Manager) []string {
 		"--metrics-bind-address=" + m.Metrics,
 		"--drain-delay=1s",
 		"--certificate-poll=1s",
+		"--gate-only=" + strconv.FormatBool(!w.options.Controllers),
 	}, w.options.ManagerFlags...)
 }
 

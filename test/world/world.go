@@ -28,6 +28,11 @@ type Options struct {
 	Cluster cluster.Options
 	// Managers is their number, 1 if it is 0. More than one are reached in turn.
 	Managers int
+	// Controllers lets the managers run the controllers besides the gate. Without it
+	// an object's status is the test's own.
+	Controllers bool
+	// ManagerEnv are further variables of each manager, as name=value.
+	ManagerEnv []string
 	// ManagerFlags are further flags of each manager; the last of a name wins.
 	ManagerFlags []string
 	// Without lists layers that are not installed.

@@ -1,6 +1,6 @@
 // Package manager runs one replica: the webhook, its certificates, the check for
-// drift, and the endpoints for probes and metrics. Every replica serves; none is
-// a leader.
+// drift, the controllers, and the endpoints for probes and metrics. Every replica
+// serves the webhook; the one that holds the lease runs the controllers.
 package manager
 
 import (
@@ -37,6 +37,7 @@ type replica struct {
 	keeper *certs.Keeper
 	server *webhooks.Server
 	drift  *driftWatch
+	work   *controllers
 	health *endpoint
 	scrape *endpoint
 }
@@ -85,8 +86,12 @@ func assemble(o Options, out outside) (*replica, error) {
 	if err != nil {
 		return nil, err
 	}
+	work, err := newControllers(o, out.registry)
+	if err != nil {
+		return nil, err
+	}
 	return &replica{
-		keeper: keeper, server: server, drift: drift,
+		keeper: keeper, server: server, drift: drift, work: work,
 		health: healthEndpoint(o.HealthAddress, server.Ready),
 		scrape: metricsEndpoint(o.MetricsAddress, out.registry),
 	}, nil
@@ -127,6 +132,11 @@ func (r *replica) run(ctx context.Context) error {
 	group, others := errgroup.WithContext(others)
 	group.Go(func() error { return r.keeper.Run(others) })
 	group.Go(func() error { return r.drift.run(others) })
+	group.Go(func() error {
+		working, end := whileBoth(ctx, others)
+		defer end()
+		return r.work.run(working)
+	})
 	group.Go(func() error { return r.health.serve(others) })
 	group.Go(func() error { return r.scrape.serve(others) })
 	group.Go(func() error {

@@ -39,6 +39,11 @@ type Options struct {
 	// DrainDelay is how long the webhook is served after the order to stop; 0 stops
 	// at once, which loses requests unless nobody calls any more.
 	DrainDelay time.Duration
+	// AgentImage is the image with quorate-guard in it that members' pods run, and
+	// EtcdImage the one with etcd, where {version} stands for the release.
+	AgentImage, EtcdImage string
+	// GateOnly leaves the controllers out.
+	GateOnly bool
 	// Certificates holds the lifetimes.
 	Certificates certs.Policy
 	Log          logr.Logger
@@ -53,6 +58,7 @@ func Defaults() Options {
 		Namespace: DefaultNamespace, ServiceAccount: DefaultServiceAccount,
 		Service: DefaultService, Configuration: DefaultConfiguration, Secret: DefaultSecret,
 		WebhookAddress: webhooks.DefaultAddress, HealthAddress: ":8081", MetricsAddress: ":8080",
+		AgentImage: "quorate:latest", EtcdImage: "etcd:v{version}",
 		DrainDelay: webhooks.DefaultDrainDelay, Certificates: certs.DefaultPolicy(),
 	}
 }
@@ -63,6 +69,7 @@ func (o Options) Validate() error {
 		{"namespace", o.Namespace}, {"service account", o.ServiceAccount}, {"service", o.Service},
 		{"webhook configuration", o.Configuration}, {"certificate secret", o.Secret},
 		{"webhook address", o.WebhookAddress}, {"health address", o.HealthAddress}, {"metrics address", o.MetricsAddress},
+		{"agent image", o.AgentImage}, {"etcd image", o.EtcdImage},
 	} {
 		if required.value == "" {
 			return fmt.Errorf("%w: no %s", ErrOptions, required.name)

@@ -1,0 +1,94 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/quorate/quorate/reconcilers/etcd"
+)
+
+// lease is what replicas compete for: one of them runs the controllers.
+const lease = "quorate-controllers"
+
+// pause is how long a replica waits before it competes again after it lost the lease.
+const pause = 2 * time.Second
+
+// controllers run in one replica at a time, unlike the gate.
+type controllers struct {
+	options Options
+	metrics *etcd.Metrics
+	// on is false where nothing but the gate is wanted.
+	on bool
+}
+
+func newControllers(o Options, registry prometheus.Registerer) (*controllers, error) {
+	metrics, err := etcd.NewMetrics(registry)
+	if err != nil {
+		return nil, err
+	}
+	return &controllers{options: o, metrics: metrics, on: !o.GateOnly}, nil
+}
+
+// run competes for the lease and reconciles while it holds it. Who loses it, since the
+// API server was away say, competes again; the gate serves on meanwhile.
+func (c *controllers) run(ctx context.Context) error {
+	if !c.on {
+		<-ctx.Done()
+		return nil
+	}
+	log := c.options.Log.WithName("controllers")
+	for {
+		err := c.once(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if errors.Is(err, errControllers) {
+			return err
+		}
+		log.Info("the controllers have stopped, and start again", "why", fmt.Sprint(err))
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pause):
+		}
+	}
+}
+
+// errControllers marks what no second try mends.
+var errControllers = errors.New("build the controllers")
+
+func (c *controllers) once(ctx context.Context) error {
+	scheme, err := etcd.Scheme()
+	if err != nil {
+		return fmt.Errorf("%w: %w", errControllers, err)
+	}
+	config := rest.CopyConfig(c.options.Config)
+	config.Timeout = 0 // it would cut watches; each reconcile has a deadline of its own
+	config.QPS, config.Burst = 100, 200
+	m, err := ctrl.NewManager(config, manager.Options{
+		Scheme: scheme, Logger: c.options.Log.WithName("controllers"), Cache: etcd.CacheOptions(),
+		Metrics: server.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
+		LeaderElection: true, LeaderElectionID: lease, LeaderElectionNamespace: c.options.Namespace, LeaderElectionReleaseOnCancel: true,
+	})
+	if err != nil {
+		return err
+	}
+	r := &etcd.Reconciler{
+		Client: m.GetClient(), Live: m.GetAPIReader(), Events: m.GetEventRecorder("quorate"), Clock: clock.RealClock{},
+		Log: c.options.Log.WithName("etcd"), Metrics: c.metrics,
+		Images: etcd.Images{Agent: c.options.AgentImage, Etcd: c.options.EtcdImage},
+	}
+	if err := r.Setup(m); err != nil {
+		return fmt.Errorf("%w: %w", errControllers, err)
+	}
+	return m.Start(ctx)
+}
