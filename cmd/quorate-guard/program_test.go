@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -32,5 +33,23 @@ func TestSize(t *testing.T) {
 	info, err := os.Stat(binary)
 	if err != nil || info.Size() >= maxSize {
 		t.Errorf("%v, %d bytes, and it should be below %d", err, info.Size(), maxSize)
+	}
+}
+
+// What the agent starts is in its image: copied, not left out of what Docker sees,
+// and built.
+func TestImageHasTheReader(t *testing.T) {
+	for file, wanted := range map[string]string{
+		"Dockerfile":    "COPY bin/quorate bin/quorate-guard bin/" + readerName + " /",
+		".dockerignore": "!bin/" + readerName,
+		"Makefile":      "\tgo build -ldflags '-s -w' -o bin/ ./cmd/quorate-guard ./cmd/" + readerName,
+	} {
+		content, err := os.ReadFile(filepath.Join("..", "..", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Contains(strings.Split(string(content), "\n"), wanted) {
+			t.Errorf("%s has no line %q", file, wanted)
+		}
 	}
 }
