@@ -135,7 +135,6 @@ func (c *cycle) outcome() {
 		text = strings.ToValidUTF8(text[:maxMessage], "")
 	}
 	if last.State == state && last.Description == text {
-		last.RunID, last.LastUpdateTime = c.read.Status.LastOperation.RunID, c.read.Status.LastOperation.LastUpdateTime
 		return
 	}
 	last.State, last.Description, last.RunID, last.LastUpdateTime = state, text, c.runID, c.now()

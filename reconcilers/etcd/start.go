@@ -18,7 +18,7 @@ func (c *cycle) start(context.Context) error {
 	}
 	last := c.etcd.Status.LastOperation
 	if last == nil {
-		last = &v1alpha1.LastOperation{State: v1alpha1.StateProcessing}
+		last = &v1alpha1.LastOperation{State: v1alpha1.StateProcessing, RunID: c.runID, LastUpdateTime: c.now()}
 		c.etcd.Status.LastOperation = last
 	}
 	last.Type = kind

@@ -53,9 +53,10 @@ var granted = map[string]string{
 
 // grantedAtHome is what it may do besides in its own namespace.
 var grantedAtHome = map[string]string{
-	"secrets.":                                       "create get",
-	"secrets./quorate-webhook-ca":                    "get update",
-	"leases.coordination.k8s.io":                     "create",
+	"secrets.":                    "create get",
+	"secrets./quorate-webhook-ca": "get update",
+	"events.":                     "create patch",
+	"leases.coordination.k8s.io":  "create",
 	"leases.coordination.k8s.io/quorate-controllers": "get update",
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/quorate/quorate/cel"
 	"github.com/quorate/quorate/cel/rules"
 	"github.com/quorate/quorate/test/cluster"
+	"github.com/quorate/quorate/test/node"
 	"github.com/quorate/quorate/test/product"
 )
 
@@ -31,8 +32,10 @@ type Options struct {
 	// Controllers lets the managers run the controllers besides the gate. Without it
 	// an object's status is the test's own.
 	Controllers bool
-	// ManagerEnv are further variables of each manager, as name=value.
-	ManagerEnv []string
+	// Nodes plays nodes for the members' pods, and lets managers find them by name.
+	Nodes bool
+	// EtcdMinors can run in the pods: 3.7 if there are none.
+	EtcdMinors []string
 	// ManagerFlags are further flags of each manager; the last of a name wins.
 	ManagerFlags []string
 	// Without lists layers that are not installed.
@@ -50,6 +53,8 @@ type World struct {
 
 	// Root is the repository's folder, and Binary the program of the managers.
 	Root, Binary string
+	// Nodes run the members' pods; nil without Options.Nodes.
+	Nodes *node.Kubelets
 
 	options   Options
 	catalogue *cel.Catalogue
@@ -82,6 +87,7 @@ func (w *World) start(ctx context.Context) error {
 	}{
 		{"building the manager", w.prepare},
 		{"starting the control plane", w.startCluster},
+		{"starting the nodes", w.startNodes},
 		{"installing Quorate", w.install},
 		{"starting the manager", w.StartManagers},
 		{"waiting until the API server asks the gate", w.enforceFirst},
@@ -102,7 +108,7 @@ func (w *World) prepare(ctx context.Context) (err error) {
 	if w.Root, err = product.Root(ctx); err != nil {
 		return err
 	}
-	if w.Binary == "" {
+	if w.Binary == "" && !w.options.Nodes {
 		w.Binary, err = product.Build(ctx, w.Root, "quorate")
 	}
 	return err
@@ -120,6 +126,9 @@ func (w *World) Stop() error {
 		errs = append(errs, m.Stop())
 	}
 	w.managers = nil
+	if w.Nodes != nil {
+		errs = append(errs, w.Nodes.Stop())
+	}
 	if w.Cluster != nil {
 		errs = append(errs, w.Cluster.Stop())
 	}
