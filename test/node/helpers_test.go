@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"strings"
 	"testing"
@@ -16,10 +17,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/quorate/quorate/test/cluster"
+	"github.com/quorate/quorate/test/node/wrap"
 )
 
-// limit bounds each test: all of them together take less.
-const limit = 90 * time.Second
+// limit bounds each wait: a few seconds are usual.
+const limit = 30 * time.Second
 
 func bounded(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -140,3 +142,6 @@ func isPodReady(p *corev1.Pod) bool {
 	c := find(p.Status.Conditions, corev1.PodReady)
 	return c != nil && c.Status == corev1.ConditionTrue
 }
+
+// resolver asks the nodes' DNS, as wrapped programs do.
+func resolver() *net.Resolver { return wrap.Resolver(nodes.DNS()) }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 )
@@ -115,4 +116,12 @@ func (k *Kubelets) complain(err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.wrong = append(k.wrong, err)
+}
+
+// refused keeps an error of the API server that does not pass by itself: a server
+// that is away and an object that is gone or changed are asked for again.
+func (k *Kubelets) refused(err error) {
+	if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsForbidden(err) {
+		k.complain(err)
+	}
 }

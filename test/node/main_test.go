@@ -11,7 +11,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/quorate/quorate/test/cluster"
-	"github.com/quorate/quorate/test/node/wrap"
 )
 
 // What all tests share: a control plane and its nodes.
@@ -54,10 +53,6 @@ func run(m *testing.M) (code int) {
 			code = 1
 		}
 	}()
-	if err := os.Setenv(wrap.DNSVariable, nodes.DNS()); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
 	return m.Run()
 }
 

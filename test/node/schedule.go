@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -53,10 +52,7 @@ func (k *Kubelets) place(ctx context.Context, pod *corev1.Pod) {
 	} else {
 		err = k.bind(ctx, pod, node)
 	}
-	// A pod that is gone or changed meanwhile is looked at again, as it is then.
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-		k.complain(err)
-	}
+	k.refused(err)
 }
 
 func (k *Kubelets) bind(ctx context.Context, pod *corev1.Pod, node string) error {

@@ -1,15 +1,12 @@
 package node
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -23,26 +20,22 @@ func (w *worker) reports(ctx context.Context) {
 		}
 		status := w.status(pod)
 		if !equality.Semantic.DeepEqual(*status, pod.Status) {
-			w.k.complain(w.report(ctx, status))
+			w.report(ctx, status)
 		}
 		return false
 	})
 }
 
-// report leaves out what is as the API server says: it may be away, or the pod gone.
-// The next bell looks again.
-func (w *worker) report(ctx context.Context, status *corev1.PodStatus) error {
+func (w *worker) report(ctx context.Context, status *corev1.PodStatus) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": w.pod.UID}, "status": status})
+	if err == nil {
+		_, err = w.k.client.CoreV1().Pods(w.pod.Namespace).Patch(ctx, w.pod.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+	}
 	if err != nil {
-		return fmt.Errorf("report the status of pod %s: %w", w.pod.Name, err)
+		w.k.refused(fmt.Errorf("report the status of pod %s: %w", w.pod.Name, err))
 	}
-	_, err = w.k.client.CoreV1().Pods(w.pod.Namespace).Patch(ctx, w.pod.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
-	if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
-		return fmt.Errorf("report the status of pod %s: %w", w.pod.Name, err)
-	}
-	return nil
 }
 
 // status is what the API should say, given what it says now.
@@ -124,87 +117,4 @@ func initFailed(s *corev1.PodStatus) bool {
 		}
 	}
 	return false
-}
-
-// conditions are those of the kubelet, without times.
-func conditions(pod *corev1.Pod, s *corev1.PodStatus, failure string) []corev1.PodCondition {
-	var unready, uninitialized []string
-	for i, c := range s.InitContainerStatuses {
-		stays := pod.Spec.InitContainers[i].RestartPolicy != nil
-		if stays && !*c.Started || !stays && !c.Ready {
-			uninitialized = append(uninitialized, c.Name)
-		}
-		if stays && !c.Ready {
-			unready = append(unready, c.Name)
-		}
-	}
-	for _, c := range s.ContainerStatuses {
-		if !c.Ready {
-			unready = append(unready, c.Name)
-		}
-	}
-	ready := condition(corev1.PodReady, "ContainersNotReady", "containers with unready status", unready)
-	containers := ready
-	containers.Type = corev1.ContainersReady
-	out := []corev1.PodCondition{
-		condition(corev1.PodReadyToStartContainers, "", failure, nil),
-		condition(corev1.PodInitialized, "ContainersNotInitialized", "containers with incomplete status", uninitialized),
-		ready, containers,
-		condition(corev1.PodScheduled, "", "", nil),
-	}
-	if failure != "" {
-		out[0].Status = corev1.ConditionFalse
-		out[0].Message = failure
-	}
-	for i := range out {
-		out[i].ObservedGeneration = pod.Generation
-	}
-	return out
-}
-
-func condition(t corev1.PodConditionType, reason, what string, missing []string) corev1.PodCondition {
-	if len(missing) == 0 {
-		return corev1.PodCondition{Type: t, Status: corev1.ConditionTrue}
-	}
-	return corev1.PodCondition{
-		Type: t, Status: corev1.ConditionFalse, Reason: reason,
-		Message: fmt.Sprintf("%s: [%s]", what, strings.Join(missing, " ")),
-	}
-}
-
-// since puts in when each condition got its status: as it was reported, or now.
-func since(fresh []corev1.PodCondition, known ...[]corev1.PodCondition) []corev1.PodCondition {
-	for i := range fresh {
-		fresh[i].LastTransitionTime = now()
-		for _, have := range known {
-			if c := find(have, fresh[i].Type); c != nil && c.Status == fresh[i].Status {
-				fresh[i].LastTransitionTime = c.LastTransitionTime
-				break
-			}
-		}
-	}
-	return fresh
-}
-
-func find(conditions []corev1.PodCondition, t corev1.PodConditionType) *corev1.PodCondition {
-	for i := range conditions {
-		if conditions[i].Type == t {
-			return &conditions[i]
-		}
-	}
-	return nil
-}
-
-// merge keeps others' conditions where they are.
-func merge(have, ours []corev1.PodCondition) []corev1.PodCondition {
-	var out []corev1.PodCondition
-	for _, c := range have {
-		out = append(out, *cmp.Or(find(ours, c.Type), &c))
-	}
-	for _, c := range ours {
-		if find(have, c.Type) == nil {
-			out = append(out, c)
-		}
-	}
-	return out
 }

@@ -16,6 +16,7 @@ import (
 // worker is a kubelet's care for one pod, from its binding to its end.
 type worker struct {
 	k       *Kubelets
+	number  int         // in the order of adoption
 	pod     *corev1.Pod // as it was bound: what runs does not change
 	dir     string
 	address string // in the API
@@ -32,52 +33,6 @@ type worker struct {
 	tokens     map[string]string
 	conditions []corev1.PodCondition // as they were reported last
 	failure    string                // why the pod does not start
-}
-
-// admit takes care of pods that are bound to the nodes, until the context ends.
-func (k *Kubelets) admit(ctx context.Context) {
-	k.bell.until(ctx, func() bool {
-		for _, pod := range list(k.world.pods.List) {
-			if k.ours(pod.Spec.NodeName) && !k.silent(pod.Spec.NodeName) && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
-				k.adopt(pod)
-			}
-		}
-		return false
-	})
-}
-
-func (k *Kubelets) ours(node string) bool {
-	for _, name := range k.options.Nodes {
-		if name == node {
-			return true
-		}
-	}
-	return false
-}
-
-// adopt starts a worker for a pod that has none.
-func (k *Kubelets) adopt(pod *corev1.Pod) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.workers[pod.UID] != nil || k.ctx.Err() != nil {
-		return
-	}
-	w := &worker{
-		k: k, pod: pod, address: k.block.nextPod(), begun: now(), ended: make(chan struct{}), tokens: map[string]string{},
-		dir: filepath.Join(k.options.Dir, "pods", pod.Namespace+"_"+pod.Name+"_"+string(pod.UID)),
-	}
-	for _, c := range pod.Spec.InitContainers {
-		r := initial
-		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
-			r = sidecar
-		}
-		w.initials = append(w.initials, newContainer(w, c, r))
-	}
-	for _, c := range pod.Spec.Containers {
-		w.members = append(w.members, newContainer(w, c, member))
-	}
-	k.workers[pod.UID] = w
-	go w.work()
 }
 
 // work starts the pod, keeps it, and ends it.
