@@ -195,6 +195,7 @@ func (c *cycle) progress() guard.Progress {
 // object meanwhile: what was decided on an older spec is not recorded.
 func (c *cycle) persist(ctx context.Context) error {
 	if c.sameStatus() {
+		c.tell() // what was done and is no part of the status
 		return nil
 	}
 	return c.writeStatus(ctx)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -176,6 +177,9 @@ func (c *cycle) removeMember(ctx context.Context, leaving []guard.Member, m guar
 	c.acted = true
 	err := c.at(ctx, c.staying(leaving), func(cluster *etcdclient.Client) error { return cluster.Remove(ctx, m.ID) })
 	switch {
+	case errors.Is(err, etcdclient.ErrUnhealthy) && c.justIntended(m):
+		c.doing = fmt.Sprintf("Member %s is removed once etcd has seen its members connected for a while.", m.Label())
+		c.soon(busy)
 	case errors.Is(err, etcdclient.ErrUnhealthy):
 		c.fail(v1alpha1.ErrQuorumUnsafeMemberRemoval, fmt.Sprintf("member %s not removed: etcd itself refuses (%s); requeuing until the cluster is healthy", m.Label(), oneLine(err)))
 		c.Metrics.refused(c.etcd, v1alpha1.ErrQuorumUnsafeMemberRemoval)
@@ -188,6 +192,18 @@ func (c *cycle) removeMember(ctx context.Context, leaving []guard.Member, m guar
 		c.soon(soonest)
 	}
 	return nil
+}
+
+// settling is longer than the 5 s for which etcd wants its members connected before
+// it takes a removal (mayRemoveMember in etcdserver/server.go).
+const settling = 15 * time.Second
+
+// justIntended tells whether the removal was wanted so short a while ago that etcd's
+// own refusal says nothing yet.
+func (c *cycle) justIntended(m guard.Member) bool {
+	return slices.ContainsFunc(c.etcd.Status.RemovedMembers, func(r v1alpha1.RemovedMember) bool {
+		return r.ID == hexOf(m.ID) && r.ClusterID == c.etcd.Status.ClusterID && c.Clock.Since(r.At.Time) < settling
+	})
 }
 
 // staying are the client URLs of healthy voters that are not to leave; of all voters
@@ -232,4 +248,3 @@ func ignoreMissing(err error) error {
 	}
 	return err
 }
-

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/quorate/quorate/reconcilers/etcd"
 	"github.com/quorate/quorate/test/cluster"
+	"github.com/quorate/quorate/test/node/wrap"
 	"github.com/quorate/quorate/test/world"
 )
 
@@ -38,6 +40,7 @@ func run(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, shared.Stop()) }()
+	net.DefaultResolver = wrap.Resolver(shared.Nodes.DNS()) // members have no other names
 	scheme, err := etcd.Scheme()
 	if err != nil {
 		return 1, err

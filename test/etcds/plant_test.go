@@ -2,6 +2,7 @@ package etcds
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"slices"
@@ -38,6 +39,10 @@ type plant struct {
 	t    *testing.T
 	ns   string
 	name string
+	// tls is a person's way in; nil for plain HTTP.
+	tls *tls.Config
+	// written are the prefixes of acknowledged keys.
+	written []string
 }
 
 func (p *plant) key() client.ObjectKey { return client.ObjectKey{Namespace: p.ns, Name: p.name} }
