@@ -7,6 +7,10 @@
 // other. Names lead to the loopback for programs that are built with package wrap
 // (see Wrapped), and for no others.
 //
+// Connections come from 127.0.0.1, whichever pod makes them. An etcd that checks where
+// its peers come from accepts those whose certificate has localhost or 127.0.0.1
+// among its names.
+//
 // There are no mount namespaces: where a container's command, arguments, environment
 // or a ConfigMap's content name a path that is mounted, it is replaced by the folder
 // that holds the volume. Not supported: exec probes, lifecycle hooks, resources,

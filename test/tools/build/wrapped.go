@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -15,7 +16,7 @@ import (
 type wrapper struct {
 	root    string // of the repository
 	program string // folder of the main package, under root
-	path    string // import path of the main package
+	module  string // folder of its Go module
 }
 
 func (w wrapper) sources() ([]string, error) {
@@ -71,6 +72,10 @@ func (w wrapper) write() error {
 	if err := os.MkdirAll(w.place(), 0o755); err != nil {
 		return fmt.Errorf("write the overlay of %s: %w", w.program, err)
 	}
+	path, err := w.importPath()
+	if err != nil {
+		return err
+	}
 	add := filepath.Join(w.place(), "wrapped.go")
 	replace := map[string]string{filepath.Join(w.root, w.program, "wrapped.go"): add}
 	for _, file := range sources {
@@ -81,7 +86,7 @@ func (w wrapper) write() error {
 		return fmt.Errorf("write the overlay of %s: %w", w.program, err)
 	}
 	for path, content := range map[string]string{
-		add:             fmt.Sprintf("package main\n\nimport _ %q\n", w.path+"/wrap"),
+		add:             fmt.Sprintf("package main\n\nimport _ %q\n", path+"/wrap"),
 		w.overlayFile(): string(overlay),
 	} {
 		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
@@ -91,25 +96,39 @@ func (w wrapper) write() error {
 	return nil
 }
 
+// moduleLine is the one of a go.mod that names its module.
+var moduleLine = regexp.MustCompile(`(?m)^module\s+(\S+)`)
+
+// importPath is that of the main package.
+func (w wrapper) importPath() (string, error) {
+	content, err := os.ReadFile(filepath.Join(w.module, "go.mod"))
+	if err != nil {
+		return "", fmt.Errorf("read the module of %s: %w", w.program, err)
+	}
+	below, err := filepath.Rel(w.module, filepath.Join(w.root, w.program))
+	found := moduleLine.FindSubmatch(content)
+	if err != nil || found == nil {
+		return "", fmt.Errorf("%s names no module for %s", filepath.Join(w.module, "go.mod"), w.program)
+	}
+	return string(found[1]) + "/" + filepath.ToSlash(below), nil
+}
+
 // wrappedEtcd is the plan's etcd, moved into a pod.
 func wrappedEtcd(root, minor string, p *plan) *plan {
 	etcd := p.targets[0]
 	program := "test/tools/etcd-" + minor + "/wrapped"
-	etcd.wrapper = &wrapper{root: root, program: program, path: repositoryPath + "/" + program}
+	etcd.wrapper = &wrapper{root: root, program: program, module: etcd.module}
 	etcd.pkg = "./wrapped"
 	etcd.flags = append([]string{"-overlay=" + etcd.wrapper.overlayFile()}, etcd.flags...)
 	return &plan{dir: filepath.Join(root, "bin", "wrapped", filepath.Base(p.dir)), targets: []target{etcd}}
 }
-
-// repositoryPath is the module path at the repository's root.
-const repositoryPath = "github.com/quorate/quorate"
 
 // wrappedProduct has no stamps: only Go's build cache knows what the programs are
 // made from.
 func wrappedProduct(root string) *plan {
 	p := &plan{dir: filepath.Join(root, "bin", "wrapped")}
 	for _, name := range []string{"quorate", "quorate-guard"} {
-		w := &wrapper{root: root, program: "cmd/" + name, path: repositoryPath + "/cmd/" + name}
+		w := &wrapper{root: root, program: "cmd/" + name, module: root}
 		p.targets = append(p.targets, target{
 			name: name, version: "wrapped", module: root, pkg: "./cmd/" + name, wrapper: w, unstamped: true,
 			flags: []string{"-ldflags=-w", "-overlay=" + w.overlayFile()},
