@@ -20,7 +20,8 @@ type EtcdConfig struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	ClientPort int32 `json:"clientPort,omitempty"`
-	// peerPort is the port between members; 2380 when it is left out.
+	// peerPort is the port between members; 2380 when it is left out. It stays
+	// once the cluster has formed.
 	// +optional
 	// +kubebuilder:default=2380
 	// +kubebuilder:validation:Minimum=1
@@ -30,6 +31,7 @@ type EtcdConfig struct {
 	// +optional
 	ClientTLS *ClientTLS `json:"clientTLS,omitempty"`
 	// peerTLS secures the traffic between members. Plain HTTP when it is left out.
+	// It stays on or off once the cluster has formed; its Secret may change.
 	// +optional
 	PeerTLS *PeerTLS `json:"peerTLS,omitempty"`
 	// quotaBackendBytes is the size at which etcd raises its NOSPACE alarm, in
