@@ -59,6 +59,7 @@ func managerFlags(flags *pflag.FlagSet, o *manager.Options) {
 	flags.DurationVar(&o.DrainDelay, "drain-delay", o.DrainDelay, "how long to serve on after the order to stop; 0 stops at once")
 	flags.StringVar(&o.AgentImage, "agent-image", fromEnv("QUORATE_IMAGE", o.AgentImage), "image with quorate-guard in it, for members' pods")
 	flags.StringVar(&o.EtcdImage, "etcd-image", fromEnv("QUORATE_ETCD_IMAGE", o.EtcdImage), "image with etcd in it; {version} stands for the release")
+	flags.DurationVar(&o.LearnerGrace, "learner-grace", o.LearnerGrace, "how long a new member whose pod cannot run may hold up the others that are to join")
 	flags.BoolVar(&o.GateOnly, "gate-only", false, "run the gate without the controllers")
 	certificateFlags(flags, &o.Certificates)
 }

@@ -27,6 +27,9 @@ type Reconciler struct {
 	Clock  clock.PassiveClock
 	Log    logr.Logger
 	Images Images
+	// LearnerGrace is how long a learner whose pod cannot run may hold up the others;
+	// 0 is DefaultLearnerGrace.
+	LearnerGrace time.Duration
 	// Metrics may be nil.
 	Metrics *Metrics
 

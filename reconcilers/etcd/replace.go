@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -12,9 +13,9 @@ import (
 	"github.com/quorate/quorate/guard"
 )
 
-// learnerGrace is how long a learner whose pod cannot run may hold up the others:
-// etcd lets no second one join meanwhile.
-const learnerGrace = 2 * time.Minute
+// DefaultLearnerGrace is how long a learner whose pod cannot run may hold up the
+// others: etcd lets no second one join meanwhile.
+const DefaultLearnerGrace = 2 * time.Minute
 
 // replace looks after members in range that cannot come back with what they have. The
 // agents ask by their exit reason; the controller alone removes and deletes.
@@ -138,7 +139,7 @@ func prepared(pod *corev1.Pod) bool {
 // cannotRun tells whether nothing of the pod has ever run, for longer than the grace
 // period.
 func (c *cycle) cannotRun(pod *corev1.Pod) bool {
-	if c.Clock.Since(pod.CreationTimestamp.Time) < learnerGrace {
+	if c.Clock.Since(pod.CreationTimestamp.Time) < cmp.Or(c.LearnerGrace, DefaultLearnerGrace) {
 		return false
 	}
 	for _, s := range pod.Status.InitContainerStatuses {

@@ -85,7 +85,7 @@ func (c *controllers) once(ctx context.Context) error {
 	r := &etcd.Reconciler{
 		Client: m.GetClient(), Live: m.GetAPIReader(), Events: m.GetEventRecorder("quorate"), Clock: clock.RealClock{},
 		Log: c.options.Log.WithName("etcd"), Metrics: c.metrics,
-		Images: etcd.Images{Agent: c.options.AgentImage, Etcd: c.options.EtcdImage},
+		Images: etcd.Images{Agent: c.options.AgentImage, Etcd: c.options.EtcdImage}, LearnerGrace: c.options.LearnerGrace,
 	}
 	if err := r.Setup(m); err != nil {
 		return fmt.Errorf("%w: %w", errControllers, err)

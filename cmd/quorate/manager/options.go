@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/quorate/quorate/certs"
+	"github.com/quorate/quorate/reconcilers/etcd"
 	"github.com/quorate/quorate/webhooks"
 )
 
@@ -42,6 +43,9 @@ type Options struct {
 	// AgentImage is the image with quorate-guard in it that members' pods run, and
 	// EtcdImage the one with etcd, where {version} stands for the release.
 	AgentImage, EtcdImage string
+	// LearnerGrace is how long a learner whose pod cannot run may hold up the others
+	// that are to join; it is removed after that. Above 0.
+	LearnerGrace time.Duration
 	// GateOnly leaves the controllers out.
 	GateOnly bool
 	// Certificates holds the lifetimes.
@@ -58,7 +62,7 @@ func Defaults() Options {
 		Namespace: DefaultNamespace, ServiceAccount: DefaultServiceAccount,
 		Service: DefaultService, Configuration: DefaultConfiguration, Secret: DefaultSecret,
 		WebhookAddress: webhooks.DefaultAddress, HealthAddress: ":8081", MetricsAddress: ":8080",
-		AgentImage: "quorate:latest", EtcdImage: "etcd:v{version}",
+		AgentImage: "quorate:latest", EtcdImage: "etcd:v{version}", LearnerGrace: etcd.DefaultLearnerGrace,
 		DrainDelay: webhooks.DefaultDrainDelay, Certificates: certs.DefaultPolicy(),
 	}
 }
@@ -74,6 +78,9 @@ func (o Options) Validate() error {
 		if required.value == "" {
 			return fmt.Errorf("%w: no %s", ErrOptions, required.name)
 		}
+	}
+	if o.LearnerGrace <= 0 {
+		return fmt.Errorf("%w: learner grace %s is not above zero", ErrOptions, o.LearnerGrace)
 	}
 	if o.DrainDelay < 0 {
 		return fmt.Errorf("%w: drain delay %s is below zero", ErrOptions, o.DrainDelay)
