@@ -38,15 +38,14 @@ type Recorded struct {
 }
 
 // Size is the number of members that run, or that are to run again where the
-// StatefulSet is lost or at 0: the size before a change that had not ended.
+// StatefulSet is lost or at 0: both ends of a change that had not ended, since new
+// members may have voted already, and old ones may still be listed.
 func (r Recorded) Size() int {
 	switch {
 	case r.Exists && r.StatefulSet > 0:
 		return r.StatefulSet
-	case r.Operation != nil && r.Operation.From > 0:
-		return r.Operation.From
 	case r.Operation != nil:
-		return r.Operation.To
+		return max(r.Operation.From, r.Operation.To)
 	case r.LastSize > 0:
 		return r.LastSize
 	}
@@ -62,10 +61,10 @@ func Detect(r Recorded) *Operation {
 	switch {
 	case r.Spec == 0:
 		return r.Operation
-	case !r.begun() && r.Operation.creation() && r.Exists:
-		return r.Operation // its founders may have been told already
-	case !r.begun():
+	case r.Operation == nil && !r.begun(), r.Operation.creation() && !r.begun() && !r.Exists:
 		return &Operation{v1alpha1.ScaleOut, 0, r.Spec}
+	case r.Operation.creation() && !r.begun():
+		return r.Operation // its founders may have been told already
 	case r.Operation == nil:
 		return r.fresh()
 	}

@@ -10,7 +10,7 @@ type Progress struct {
 	Seen bool
 	// Beyond tells whether own members beyond the size asked for are still listed.
 	Beyond bool
-	// Missing tells whether a place in range has no started voter yet.
+	// Missing tells whether a place that is asked for and runs has no started voter yet.
 	Missing bool
 	// Remains tells whether pods or volumes beyond the size asked for are still there.
 	Remains bool
@@ -18,8 +18,8 @@ type Progress struct {
 
 // TargetSize is how many replicas the StatefulSet is to have now. It is lowered once
 // no surplus member is listed any more, and raised, but for a creation, only by a
-// cluster that has a quorum. A cluster that wakes comes back at the size it had
-// before a change that had not ended.
+// cluster that has a quorum. A cluster that wakes comes back with every member that a
+// change may have left or made.
 func TargetSize(r Recorded, p Progress) int {
 	size := r.Size()
 	switch {

@@ -184,7 +184,7 @@ func (c *cycle) progress() guard.Progress {
 		return p
 	}
 	p.Quorate = guard.CountOf(c.view.Members).Quorate()
-	for i := range n {
+	for i := range min(n, c.recorded().StatefulSet) {
 		m, ok := c.own(i)
 		p.Missing = p.Missing || !ok || m.Learner || !m.Started
 	}

@@ -16,10 +16,10 @@ import (
 // that they ask for before anything of it is done: only then can admission refuse what
 // would cross it. Etcd is not asked, so an outage of it holds up nothing here.
 func (c *cycle) detect(ctx context.Context) error {
-	if c.replicas() > 0 {
+	c.recordOperation(guard.Detect(c.recorded()))
+	if c.replicas() > 0 { // only now: a cluster that sleeps is as large as it was before
 		c.etcd.Status.HibernatedReplicas = c.etcd.Spec.Replicas
 	}
-	c.recordOperation(guard.Detect(c.recorded()))
 	return c.persist(ctx)
 }
 

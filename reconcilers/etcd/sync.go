@@ -47,6 +47,9 @@ func (c *cycle) syncSet(ctx context.Context) error {
 	if c.set != nil && !c.set.DeletionTimestamp.IsZero() {
 		return nil
 	}
+	if before := c.recorded().StatefulSet; c.replicas() > 0 && guard.TargetSize(c.recorded(), c.progress()) < before {
+		c.lookAgain(ctx)
+	}
 	size := guard.TargetSize(c.recorded(), c.progress())
 	if err := c.sweep(ctx); err != nil {
 		return err
@@ -69,6 +72,15 @@ func (c *cycle) syncSet(ctx context.Context) error {
 		c.set, err = c.liveSet(ctx)
 	}
 	return err
+}
+
+// lookAgain lists once more just before pods and volumes go. A surplus pod whose agent
+// still had the old configuration may have joined since the first look; before it could
+// vote, etcd would have to start and catch up, which takes longer than what is left.
+func (c *cycle) lookAgain(ctx context.Context) {
+	if c.view, c.viewErr = c.list(ctx); c.viewErr != nil {
+		c.unlisted()
+	}
 }
 
 // renew makes room for a StatefulSet with other volumes: that part of one cannot be
