@@ -97,12 +97,6 @@ func (c *cycle) listAt(ctx context.Context, endpoints []string) (*etcdclient.Vie
 	return cluster.View(ctx)
 }
 
-func (c *cycle) end(cluster *etcdclient.Client) {
-	if err := cluster.Close(); err != nil {
-		c.log.V(1).Info("closing", "why", err.Error())
-	}
-}
-
 // unlisted says why there is no list, unless the cluster has just been created.
 func (c *cycle) unlisted() {
 	switch {

@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/quorate/quorate/api/v1alpha1"
-	etcdclient "github.com/quorate/quorate/internal/etcd"
 )
 
 // Reconciler follows Etcds.
@@ -30,6 +29,8 @@ type Reconciler struct {
 	// LearnerGrace is how long a learner whose pod cannot run may hold up the others;
 	// 0 is DefaultLearnerGrace.
 	LearnerGrace time.Duration
+	// Dial reaches etcd; nil for internal/etcd.
+	Dial Dial
 	// Metrics may be nil.
 	Metrics *Metrics
 
@@ -112,17 +113,4 @@ func (c *cycle) run(ctx context.Context, list []step) (reconcile.Result, error) 
 		c.again = usual
 	}
 	return reconcile.Result{RequeueAfter: c.again}, nil
-}
-
-// connect reaches the cluster, through the Service first.
-func (c *cycle) connect(ctx context.Context, endpoints []string) (*etcdclient.Client, error) {
-	config, err := c.tls(ctx)
-	if err != nil {
-		return nil, err
-	}
-	o := etcdclient.Options{Endpoints: endpoints, TLS: config}
-	if o.ClusterID, err = parseID(c.etcd.Status.ClusterID); err != nil {
-		return nil, err
-	}
-	return etcdclient.New(ctx, o)
 }

@@ -161,7 +161,7 @@ func (c *cycle) moveLeader(ctx context.Context, leaving []guard.Member, leader g
 		return c.removeMember(ctx, leaving, leader)
 	}
 	c.acted = true
-	if err := c.at(ctx, c.view.ClientURLs[leader.ID], func(cluster *etcdclient.Client) error { return cluster.MoveLeader(ctx, to.ID) }); err != nil {
+	if err := c.at(ctx, c.view.ClientURLs[leader.ID], func(cluster Cluster) error { return cluster.MoveLeader(ctx, to.ID) }); err != nil {
 		c.fail(v1alpha1.ErrMoveLeader, fmt.Sprintf("leadership not moved from %s to %s: %s", leader.Label(), to.Label(), oneLine(err)))
 		c.soon(busy)
 		return nil
@@ -175,7 +175,7 @@ func (c *cycle) moveLeader(ctx context.Context, leaving []guard.Member, leader g
 // that leaves. Whether it happened is for the next list to say.
 func (c *cycle) removeMember(ctx context.Context, leaving []guard.Member, m guard.Member) error {
 	c.acted = true
-	err := c.at(ctx, c.staying(leaving), func(cluster *etcdclient.Client) error { return cluster.Remove(ctx, m.ID) })
+	err := c.at(ctx, c.staying(leaving), func(cluster Cluster) error { return cluster.Remove(ctx, m.ID) })
 	switch {
 	case errors.Is(err, etcdclient.ErrUnhealthy) && c.justIntended(m):
 		c.doing = fmt.Sprintf("Member %s is removed once etcd has seen its members connected for a while.", m.Label())
@@ -217,15 +217,6 @@ func (c *cycle) staying(leaving []guard.Member) []string {
 		}
 	}
 	return urls
-}
-
-func (c *cycle) at(ctx context.Context, urls []string, do func(*etcdclient.Client) error) error {
-	cluster, err := c.connect(ctx, urls)
-	if err != nil {
-		return err
-	}
-	defer c.end(cluster)
-	return do(cluster)
 }
 
 func hexOf(id uint64) v1alpha1.HexID { return v1alpha1.HexID(strconv.FormatUint(id, 16)) }

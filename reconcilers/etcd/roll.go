@@ -10,7 +10,6 @@ import (
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard"
-	etcdclient "github.com/quorate/quorate/internal/etcd"
 )
 
 // outdated is a pod of an older template.
@@ -124,7 +123,7 @@ func (c *cycle) yield(ctx context.Context, leader guard.Member) bool {
 	if !ok {
 		return false
 	}
-	if err := c.at(ctx, c.view.ClientURLs[leader.ID], func(cluster *etcdclient.Client) error { return cluster.MoveLeader(ctx, to.ID) }); err != nil {
+	if err := c.at(ctx, c.view.ClientURLs[leader.ID], func(cluster Cluster) error { return cluster.MoveLeader(ctx, to.ID) }); err != nil {
 		c.fail(v1alpha1.ErrMoveLeader, fmt.Sprintf("leadership not moved from %s to %s: %s", leader.Label(), to.Label(), oneLine(err)))
 		c.soon(busy)
 		return true
