@@ -35,7 +35,10 @@ func TestMain(m *testing.M) {
 
 func run(m *testing.M) (code int, err error) {
 	ctx := context.Background()
-	shared, err = world.Start(ctx, world.Options{Cluster: cluster.Options{ControllerManager: true}, Nodes: true, Controllers: true})
+	shared, err = world.Start(ctx, world.Options{
+		Cluster: cluster.Options{ControllerManager: true}, Nodes: true, Controllers: true,
+		ManagerFlags: []string{"--learner-grace=5s"},
+	})
 	if err != nil {
 		return 1, err
 	}
@@ -49,6 +52,10 @@ func run(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	if err := shared.Apply(ctx, storageClass); err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, endControllers()) }()
+	if err := divide(ctx); err != nil {
 		return 1, err
 	}
 	return m.Run(), nil
