@@ -53,37 +53,6 @@ func spread(t *testing.T, ns string) {
 	}
 }
 
-func namesResolve(t *testing.T, ns string) {
-	p, err := pod(t.Context(), ns, "main-1")
-	must(t, err)
-	r := resolver()
-	for name, want := range map[string]int{
-		"main-1.main-peer." + ns + ".svc":               1,
-		"main-1.main-peer." + ns + ".svc.cluster.local": 1,
-		"main-peer." + ns + ".svc":                      3,
-		"main." + ns:                                    1,
-		"main." + ns + ".svc":                           1,
-		"main." + ns + ".svc.cluster.local.":            1,
-	} {
-		found, err := r.LookupHost(t.Context(), name)
-		if err != nil || len(found) != want || !strings.HasPrefix(found[0], "127.7") {
-			t.Errorf("%s: %v, %v", name, found, err)
-		}
-		if strings.HasPrefix(name, "main-1") && err == nil && found[0] != loopback(p.Status.PodIP) {
-			t.Errorf("%s: %v, and the pod has %s", name, found, p.Status.PodIP)
-		}
-	}
-	for _, name := range []string{"main-7.main-peer." + ns + ".svc", "main-1.main." + ns + ".svc", "none." + ns, "example.com"} {
-		var e *net.DNSError
-		if found, err := r.LookupHost(t.Context(), name); !errors.As(err, &e) || !e.IsNotFound {
-			t.Errorf("%s: %v, %v", name, found, err)
-		}
-	}
-	if found, err := r.LookupAddr(t.Context(), loopback(p.Status.PodIP)); err != nil || len(found) != 1 || found[0] != "main-1.main-peer."+ns+".svc.cluster.local." {
-		t.Errorf("reverse: %v, %v", found, err)
-	}
-}
-
 // connect leads to the Service's address.
 func connect(t *testing.T, ns string) *clientv3.Client {
 	t.Helper()

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -186,23 +184,5 @@ func TestHalt(t *testing.T) {
 	}
 	if err := nodes.KillPod(ns, "none"); !errors.Is(err, ErrNoPod) {
 		t.Errorf("a pod that is not there: %v", err)
-	}
-}
-
-// TestServiceWithoutEndpoints has a name, and nobody behind it.
-func TestServiceWithoutEndpoints(t *testing.T) {
-	ns := namespace(t, "nobody")
-	s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "nobody"}, Spec: corev1.ServiceSpec{
-		Selector: map[string]string{"app": "nobody"}, Ports: []corev1.ServicePort{{Port: 2379}},
-	}}
-	_, err := client.CoreV1().Services(ns).Create(t.Context(), s, metav1.CreateOptions{})
-	must(t, err)
-	dialer := &net.Dialer{Resolver: resolver()}
-	must(t, cluster.Until(bounded(t), "the name", func(ctx context.Context) error {
-		_, err := resolver().LookupHost(ctx, "nobody."+ns+".svc")
-		return err
-	}))
-	if _, err := dialer.DialContext(t.Context(), "tcp", "nobody."+ns+".svc:2379"); !errors.Is(err, syscall.ECONNREFUSED) {
-		t.Errorf("dialed: %v", err)
 	}
 }
