@@ -19,6 +19,7 @@ import (
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/test/cluster"
+	"github.com/quorate/quorate/test/world"
 )
 
 // limit bounds what a test waits for at once.
@@ -223,7 +224,10 @@ func (p *plant) story() string {
 			text += "\n    " + tail(shared.Nodes.Logs(p.ns, pod.Name, s.Name), 4)
 		}
 	}
-	for _, m := range shared.Managers() {
+	for _, m := range []*world.Manager{gate, controllers} {
+		if m == nil {
+			continue
+		}
 		log, _ := m.Log()
 		text += "\n--- " + m.Name + "\n" + tail(log, 40)
 	}
