@@ -29,6 +29,8 @@ const (
 	ReasonAsAsked = "AsAsked"
 	// ReasonMemberUnhealthy: a member is missing, ill or not a voter yet.
 	ReasonMemberUnhealthy = "MemberUnhealthy"
+	// ReasonAlarmRaised: etcd refuses writes, or all requests, for a member's alarm.
+	ReasonAlarmRaised = "AlarmRaised"
 	// ReasonRollingOut: pods are being restarted for a changed template.
 	ReasonRollingOut = "RollingOut"
 	// ReasonDecommissioned: every member of this Etcd was removed from a cluster that

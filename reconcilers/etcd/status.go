@@ -106,6 +106,9 @@ func (c *cycle) notReady() (reason, message string) {
 	if ill := c.ill(); len(ill) > 0 {
 		return v1alpha1.ReasonMemberUnhealthy, strings.Join(ill, "; ") + "."
 	}
+	if text := c.alarms(); text != "" {
+		return v1alpha1.ReasonAlarmRaised, text
+	}
 	if left := c.beyond(n); len(left) > 0 {
 		return v1alpha1.ReasonLeftoverMembers, fmt.Sprintf("%d own members beyond %d are still listed, %s the first.", len(left), n, left[0].Label())
 	}
