@@ -20,12 +20,15 @@ import (
 // ledger, move leadership off it, or ask etcd to remove it. Each is taken on a list, a
 // spec and a StatefulSet that were read for it.
 func (c *cycle) remove(ctx context.Context) error {
-	op := c.etcd.Status.ScaleOperation
-	if op == nil || op.Type == v1alpha1.ScaleOut || c.replicas() == 0 || c.view == nil {
+	if c.replicas() == 0 || c.view == nil {
 		return nil
 	}
-	if err := c.confirm(ctx); err != nil {
+	if err := c.confirm(ctx); err != nil { // replacements need that too
 		return err
+	}
+	op := c.etcd.Status.ScaleOperation
+	if op == nil || op.Type == v1alpha1.ScaleOut {
+		return nil
 	}
 	candidates, proceed, err := c.compare(ctx)
 	if err != nil || !proceed {
