@@ -14,7 +14,7 @@ import (
 )
 
 // Cluster is a control plane that runs. Its methods may be called from several
-// goroutines, except Stop and RestartAPIServer.
+// goroutines, except Stop, RestartAPIServer and KillAPIServer.
 type Cluster struct {
 	// Dir holds certificates, kubeconfig files, data and logs.
 	Dir string

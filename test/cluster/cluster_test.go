@@ -89,6 +89,15 @@ func TestAuditEventsAreWritten(t *testing.T) {
 }
 
 func TestARestartKeepsAddressDataAndIdentities(t *testing.T) {
+	restartKeeps(t, (*Cluster).RestartAPIServer)
+}
+
+func TestAKillKeepsAddressDataAndIdentities(t *testing.T) {
+	restartKeeps(t, (*Cluster).KillAPIServer)
+}
+
+func restartKeeps(t *testing.T, restart func(*Cluster, context.Context) error) {
+	t.Helper()
 	c := start(t, Options{Dir: t.TempDir()})
 	user, err := c.AddUser("before-the-restart", "system:masters")
 	if err != nil {
@@ -105,7 +114,7 @@ func TestARestartKeepsAddressDataAndIdentities(t *testing.T) {
 	}
 	defer watch.Stop()
 	began := time.Now()
-	if err := c.RestartAPIServer(t.Context()); err != nil {
+	if err := restart(c, t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	// An open watch must not hold up the stop until the server's own limit of a minute.

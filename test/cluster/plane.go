@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
@@ -135,6 +136,27 @@ func (c *Cluster) RestartAPIServer(ctx context.Context) error {
 	}
 	if err := c.plane.APIServer.Start(); err != nil {
 		return fmt.Errorf("restart the API server: %w%s", err, c.logs.tail())
+	}
+	return c.waitReady(ctx)
+}
+
+// KillAPIServer ends kube-apiserver at once (SIGKILL), whatever it was about to
+// answer, and starts it again as RestartAPIServer does.
+func (c *Cluster) KillAPIServer(ctx context.Context) error {
+	pid, err := c.reaper.pid("kube-apiserver")
+	if err != nil {
+		return fmt.Errorf("kill the API server: %w", err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		return fmt.Errorf("kill the API server: %w", err)
+	}
+	// Until the process is collected, a stop finds it half there.
+	err = Until(ctx, "the end of the API server", func(context.Context) error { return c.plane.APIServer.Stop() })
+	if err != nil {
+		return fmt.Errorf("kill the API server: %w", err)
+	}
+	if err := c.plane.APIServer.Start(); err != nil {
+		return fmt.Errorf("start the API server that was killed: %w%s", err, c.logs.tail())
 	}
 	return c.waitReady(ctx)
 }

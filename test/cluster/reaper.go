@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -66,6 +68,19 @@ func (r *reaper) watch(binary string) (string, error) {
 		return "", fmt.Errorf("wrap %s: %w", name, err)
 	}
 	return wrapper, nil
+}
+
+// pid is the process ID that a watched binary last started with.
+func (r *reaper) pid(name string) (int, error) {
+	content, err := os.ReadFile(filepath.Join(r.dir, name+".pid"))
+	if err != nil {
+		return 0, fmt.Errorf("find the process of %s: %w", name, err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
+	if err != nil {
+		return 0, fmt.Errorf("find the process of %s: %w", name, err)
+	}
+	return pid, nil
 }
 
 // dismiss ends the reaper without letting it act: the processes have ended, and
