@@ -24,7 +24,13 @@ type outdated struct {
 // has a quorum without them, the leader last. A pod that does not become ready with
 // the new template ends the rollout there.
 func (c *cycle) roll(ctx context.Context) error {
-	if c.acted || c.set == nil || c.set.Status.ObservedGeneration != c.set.Generation || c.recorded().StatefulSet == 0 {
+	if c.acted || c.set == nil || c.recorded().StatefulSet == 0 {
+		return nil
+	}
+	if c.set.Status.ObservedGeneration != c.set.Generation {
+		if c.etcd.Status.ScaleOperation == nil {
+			c.rolling, c.doing = true, "The StatefulSet was changed; which pods are of an older template is not known yet."
+		}
 		return nil
 	}
 	old, waits := c.outdated()

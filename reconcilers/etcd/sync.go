@@ -68,8 +68,8 @@ func (c *cycle) syncSet(ctx context.Context) error {
 	if changed {
 		c.soon(soonest)
 	}
-	if c.set == nil && err == nil {
-		c.set, err = c.liveSet(ctx)
+	if err == nil && (changed || c.set == nil) {
+		c.set, err = c.liveSet(ctx) // what it says of its pods is old now
 	}
 	return err
 }
