@@ -136,10 +136,10 @@ func (p *plant) disks(ordinals int) (out []string) {
 }
 
 // members is the live list, asked of the Service and of each member that may be there.
-func (p *plant) members() ([]guard.Member, error) {
+func (p *plant) members(ctx context.Context) ([]guard.Member, error) {
 	var errs error
 	for _, urls := range [][]string{{p.service()}, {p.member(0), p.member(1), p.member(2)}} {
-		v, err := viewAt(p.t.Context(), p.tls, urls...)
+		v, err := viewAt(ctx, p.tls, urls...)
 		if err == nil {
 			return v.Members, nil
 		}
@@ -149,7 +149,7 @@ func (p *plant) members() ([]guard.Member, error) {
 }
 
 func (p *plant) tryNames() (names []string, err error) {
-	members, err := p.members()
+	members, err := p.members(p.t.Context())
 	for _, m := range members {
 		names = append(names, m.Name)
 	}
@@ -169,7 +169,7 @@ func (p *plant) at(ordinal int) (guard.Member, bool) {
 
 func (p *plant) search(is func(guard.Member) bool) (guard.Member, bool) {
 	p.t.Helper()
-	members, err := p.members()
+	members, err := p.members(p.t.Context())
 	must(p.t, err)
 	if i := slices.IndexFunc(members, is); i >= 0 {
 		return members[i], true
