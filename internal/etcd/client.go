@@ -83,9 +83,9 @@ func (c *Client) Remove(ctx context.Context, id uint64) error {
 	case err == nil, errors.Is(err, rpctypes.ErrMemberNotFound):
 		return nil
 	case errors.Is(err, rpctypes.ErrUnhealthy), errors.Is(err, rpctypes.ErrMemberNotEnoughStarted):
-		return fmt.Errorf("remove member %x: %w: %w", id, ErrUnhealthy, err)
+		return fmt.Errorf("remove a member: %w: %w", ErrUnhealthy, err)
 	}
-	return fmt.Errorf("remove member %x: %w", id, err)
+	return fmt.Errorf("remove a member: %w", err)
 }
 
 // MoveLeader moves leadership to a member; only the leader itself can do it, so the
@@ -94,7 +94,7 @@ func (c *Client) MoveLeader(ctx context.Context, to uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, c.options.CallTimeout)
 	defer cancel()
 	if _, err := c.etcd.MoveLeader(ctx, to); err != nil {
-		return fmt.Errorf("move leadership to member %x: %w", to, err)
+		return fmt.Errorf("move leadership: %w", err)
 	}
 	return nil
 }

@@ -117,7 +117,7 @@ func refusal(pod *corev1.Pod) string {
 				if t.ExitCode == 0 {
 					return ""
 				}
-				return strings.TrimSpace(t.Message)
+				return withoutIDs(strings.TrimSpace(t.Message)) // the pod has it whole
 			}
 		}
 	}

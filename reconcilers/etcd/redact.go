@@ -1,0 +1,17 @@
+package etcd
+
+import "regexp"
+
+// memberID is a member's ID as agents print it, with the word before it.
+var memberID = regexp.MustCompile(`\b(member )?[0-9a-f]{12,16}\b`)
+
+// withoutIDs is a text for people: they know members by their names, and IDs are for
+// logs.
+func withoutIDs(text string) string {
+	return memberID.ReplaceAllStringFunc(text, func(found string) string {
+		if len(found) > len("member ") && found[:len("member ")] == "member " {
+			return "a member"
+		}
+		return "(an ID)"
+	})
+}
