@@ -1,6 +1,7 @@
-// Command demo shows the gate at work: a real control plane on this machine,
-// Quorate installed as it is shipped, and a transcript of kubectl commands and
-// the API server's answers. It ends with 1 when an answer is not as expected.
+// Command demo shows Quorate at work: a real control plane on this machine, Quorate
+// installed as it is shipped, and a transcript of kubectl commands and the API server's
+// answers; then real etcd members that grow and shrink by an edit of spec.replicas,
+// with what happened and when. It ends with 1 when an answer is not as expected.
 // The transcript is also written to bin/demo.txt.
 package main
 
@@ -14,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/quorate/quorate/test/cluster"
 	"github.com/quorate/quorate/test/world"
 	"github.com/quorate/quorate/test/world/script"
 )
@@ -32,7 +34,7 @@ var errWrong = errors.New("not every answer is as expected: see the lines with â
 
 func run(ctx context.Context) (err error) {
 	began := time.Now()
-	w, err := world.Start(ctx, world.Options{})
+	w, err := world.Start(ctx, world.Options{Cluster: cluster.Options{ControllerManager: true}, Nodes: true})
 	if err != nil {
 		return err
 	}
@@ -56,6 +58,11 @@ func play(ctx context.Context, w *world.World, transcripts []*script.Transcript,
 	if err != nil {
 		return fmt.Errorf("%w%s", err, w.Logs())
 	}
+	lived, err := playMembers(ctx, w, transcripts)
+	if err != nil {
+		return fmt.Errorf("%w%s", err, w.Logs())
+	}
+	result.Steps, result.Wrong = result.Steps+lived.Steps, result.Wrong+lived.Wrong
 	for _, t := range transcripts {
 		t.End(result, time.Since(ready), ready.Sub(began))
 	}
