@@ -43,13 +43,32 @@ func (c *cycle) leave(ctx context.Context) error {
 	}
 	c.doing = fmt.Sprintf("%d members leave the shared cluster, one by one.", len(own))
 	c.soon(busy)
-	return c.removeNext(ctx, own, true)
+	others := c.staying(own)
+	if err := c.removeNext(ctx, own, true); err != nil || !c.acted || len(own) > 1 {
+		return err
+	}
+	return c.left(ctx, others)
+}
+
+// left asks those who stay whether the last own member has left: none of its own
+// answers after that.
+func (c *cycle) left(ctx context.Context, others []string) error {
+	view, err := c.listAt(ctx, others)
+	if err != nil {
+		c.log.Info("those who stay give no list yet", "why", err.Error())
+		return nil
+	}
+	c.view = view
+	if err := c.confirm(ctx); err != nil || len(c.beyond(0)) > 0 {
+		return err
+	}
+	return c.over(ctx)
 }
 
 // leaveSilent ends an Etcd whose cluster gives no list: at once if nobody shares it,
 // else after the progress deadline, with a warning.
 func (c *cycle) leaveSilent(ctx context.Context) error {
-	if !c.mayShare() || c.recorded().StatefulSet == 0 {
+	if !c.mayShare() || c.recorded().StatefulSet == 0 || c.gone() {
 		return c.over(ctx)
 	}
 	waited := c.Clock.Since(c.etcd.DeletionTimestamp.Time)

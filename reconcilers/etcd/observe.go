@@ -65,13 +65,14 @@ func (c *cycle) look(ctx context.Context) error {
 	if c.viewErr != nil {
 		c.log.V(1).Info("no member list", "why", c.viewErr.Error())
 		c.unlisted()
-		return nil
+		return c.inquire(ctx)
 	}
 	return c.formed(ctx)
 }
 
 // list asks through the client Service, and where that leads nowhere, the members
-// that stay by their own names: readiness may lag behind.
+// that stay by their own names, since readiness may lag behind, and the source, which
+// may be all that is left of a shared cluster.
 func (c *cycle) list(ctx context.Context) (*etcdclient.View, error) {
 	view, err := c.listAt(ctx, []string{c.names.serviceURL()})
 	if err == nil || errors.Is(err, etcdclient.ErrOtherCluster) || errors.Is(err, errTLS) {
@@ -80,6 +81,9 @@ func (c *cycle) list(ctx context.Context) (*etcdclient.View, error) {
 	var urls []string
 	for _, p := range c.names.places(max(c.replicas(), 1)) {
 		urls = append(urls, c.names.clientURL(p.Name))
+	}
+	if b := c.names.settings().BootstrapWithExistingCluster; b != nil && c.etcd.Status.ClusterID != "" {
+		urls = append(urls, urlsOf(b.ClientEndpoints)...)
 	}
 	view, own := c.listAt(ctx, urls)
 	if own == nil {
@@ -104,6 +108,9 @@ func (c *cycle) unlisted() {
 		c.fail(v1alpha1.ErrOtherCluster, oneLine(c.viewErr)+"; nothing is changed. Make the Service "+c.names.clientService()+" lead to this Etcd's own pods")
 	case errors.Is(c.viewErr, errTLS):
 		c.fail(v1alpha1.ErrReadTLS, oneLine(c.viewErr))
+	case c.gone():
+		c.soon(usual) // a source without members rests
+		return
 	case c.etcd.Status.ClusterID != "":
 		c.fail(v1alpha1.ErrListMembers, "no member gives a linearizable list: "+oneLine(c.viewErr))
 	}

@@ -142,34 +142,6 @@ func (c *cycle) ill() (out []string) {
 	return out
 }
 
-// gone tells whether all own members have left a cluster that lives on elsewhere.
-func (c *cycle) gone() bool {
-	if ready := findCondition(c.etcd, v1alpha1.ConditionReady); ready != nil && ready.Reason == v1alpha1.ReasonDecommissioned && c.view == nil {
-		return true
-	}
-	if c.view != nil {
-		return c.decommissioned() && len(c.beyond(0)) == 0
-	}
-	return c.leftBehind()
-}
-
-// leftBehind tells, where nobody answers any more, whether the last list had members
-// that are not this Etcd's, and an agent says that its member was removed.
-func (c *cycle) leftBehind() bool {
-	if c.names.settings().BootstrapWithExistingCluster != nil {
-		return false
-	}
-	strangers := slices.ContainsFunc(c.etcd.Status.Members, func(m v1alpha1.EtcdMember) bool {
-		_, own := c.ordinalOf(m.Name)
-		return !own
-	})
-	removed := false
-	for i := range c.pods {
-		removed = removed || is(refusal(&c.pods[i]), "ErrMemberPermanentlyRemoved")
-	}
-	return strangers && removed
-}
-
 func or(text, otherwise string) string {
 	if text == "" {
 		return otherwise

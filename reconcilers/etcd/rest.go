@@ -1,0 +1,80 @@
+package etcd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/quorate/quorate/api/v1alpha1"
+)
+
+// gone tells whether all own members have left a cluster that lives on elsewhere.
+func (c *cycle) gone() bool {
+	if ready := findCondition(c.etcd, v1alpha1.ConditionReady); ready != nil && ready.Reason == v1alpha1.ReasonDecommissioned && c.view == nil {
+		return true
+	}
+	if c.view != nil {
+		return c.decommissioned() && len(c.beyond(0)) == 0
+	}
+	return c.leftBehind()
+}
+
+// leftBehind tells, where nobody answers any more, whether the last list had members
+// that are not this Etcd's, and the agent of each own one in it says that it was
+// removed since.
+func (c *cycle) leftBehind() bool {
+	own, shared := c.lastListed()
+	return shared && !slices.ContainsFunc(own, func(ordinal int) bool {
+		pod := c.podOf(ordinal)
+		return pod == nil || !is(refusal(pod), "ErrMemberPermanentlyRemoved")
+	})
+}
+
+// lastListed are the ordinals of own members in the last list, and whether it was that
+// of a cluster that others have joined.
+func (c *cycle) lastListed() (own []int, shared bool) {
+	if c.names.settings().BootstrapWithExistingCluster != nil || len(c.etcd.Status.BootstrapWithExistingClusterMembers) > 0 {
+		return nil, false
+	}
+	for _, m := range c.etcd.Status.Members {
+		ordinal, mine := c.ordinalOf(m.Name)
+		if mine {
+			own = append(own, ordinal)
+		}
+		shared = shared || m.Name != "" && !mine
+	}
+	return own, shared
+}
+
+// endedOften is how often etcd must have ended by itself before its pod is started
+// anew for its agent's word.
+const endedOften = 3
+
+// inquire finds out what became of own members of a shared cluster that gives no list
+// here any more. A member that is removed while its pod stays ends again and again;
+// its agent says why, but only in a new pod. Each is asked once.
+func (c *cycle) inquire(ctx context.Context) error {
+	own, shared := c.lastListed()
+	if !shared || c.replicas() == 0 || c.gone() {
+		return nil
+	}
+	for _, ordinal := range own {
+		pod := c.podOf(ordinal)
+		if pod == nil || !pod.DeletionTimestamp.IsZero() || refusal(pod) != "" || !endsByItself(pod) {
+			continue
+		}
+		c.acted = true
+		c.event(v1alpha1.EventPodRestarted, fmt.Sprintf("Pod %s is restarted: its etcd ends by itself, and its agent is to say why.", pod.Name))
+		c.soon(busy)
+		return c.deleteExactly(ctx, pod)
+	}
+	return nil
+}
+
+func endsByItself(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
+		return s.Name == etcdContainer && s.State.Running == nil && s.RestartCount >= endedOften
+	})
+}
