@@ -1,13 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"time"
 )
@@ -66,23 +62,9 @@ func byRound(micros []float64, size, p int) []float64 {
 // patched runs the measuring program, which is of another module, and answers
 // its sides, ours first.
 func patched(ctx context.Context) ([]latencies, error) {
-	ctx, cancel := context.WithTimeout(ctx, patchTimeout)
-	defer cancel()
-	program, err := filepath.Abs(filepath.Join("..", "..", "bin", "world", "patch"))
+	out, err := runProgram(ctx, "patch", patchTimeout)
 	if err != nil {
-		return nil, fmt.Errorf("find the folder of programs: %w", err)
-	}
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./patch")
-	build.Dir = ".."
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build test/patch: %w: %s", err, bytes.TrimSpace(out))
-	}
-	run := exec.CommandContext(ctx, program)
-	run.Dir, run.Stderr = "..", os.Stderr
-	run.Cancel, run.WaitDelay = func() error { return run.Process.Signal(os.Interrupt) }, patchGrace
-	out, err := run.Output()
-	if err != nil {
-		return nil, fmt.Errorf("run test/patch: %w", err)
+		return nil, err
 	}
 	var sides []latencies
 	if err := json.Unmarshal(out, &sides); err != nil {
