@@ -103,6 +103,14 @@ test-e2e: tools ## The test module: real control planes
 	@echo '== e2e: against a real control plane'
 	cd test && $(E2E) ./...
 
+# `make soak SOAK_FOR=10m QUORATE_CHAOS_SEED=1` repeats a run, and for how long.
+SOAK_FOR ?= 1h
+
+.PHONY: soak
+soak: tools ## An Etcd walked at random for SOAK_FOR (1h) while members, manager and API server are killed
+	@echo '== soak: chaos for $(SOAK_FOR)'
+	cd test && QUORATE_CHAOS_FOR=$(SOAK_FOR) go test -count=1 -v -timeout 0 -run '^TestChaos$$' ./chaos
+
 .PHONY: test-oldest
 test-oldest: ## The gate's end-to-end tests on the oldest supported Kubernetes (1.34)
 	@echo '== oldest: the gate against Kubernetes $(OLDEST)'
