@@ -30,6 +30,7 @@ func groups() []group {
 		{"tls", tlsRows},
 		{"patch", patchRows},
 		{"rejoin", rejoinRows},
+		{"idle", idleRows},
 		{"shrink", shrinkRows},
 	}
 }

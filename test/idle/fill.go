@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/quorate/quorate/api/v1alpha1"
+	"github.com/quorate/quorate/test/cluster"
+)
+
+const (
+	namespaces  = 10
+	creators    = 4
+	callTimeout = 30 * time.Second
+	// restTimeout is how long all Etcds may take to come to rest.
+	restTimeout = 15 * time.Minute
+)
+
+// fill makes Etcds until there are so many, and answers how long it took until all
+// were at rest.
+func fill(ctx context.Context, admin client.Client, size int) (time.Duration, error) {
+	began := time.Now()
+	group, create := errgroup.WithContext(ctx)
+	group.SetLimit(creators)
+	for i := range size {
+		group.Go(func() error { return plant(create, admin, i) })
+	}
+	if err := group.Wait(); err != nil {
+		return 0, err
+	}
+	_, _ = fmt.Fprintf(os.Stderr, "%d Etcds are there after %s …\n", size, time.Since(began).Round(time.Second))
+	ctx, cancel := context.WithTimeout(ctx, restTimeout)
+	defer cancel()
+	err := cluster.Until(ctx, "all Etcds to be at rest", func(ctx context.Context) error { return resting(ctx, admin, size) })
+	return time.Since(began), err
+}
+
+// plant makes one Etcd and its namespace, unless they are there.
+func plant(ctx context.Context, admin client.Client, i int) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	ns := fmt.Sprintf("idle-%d", i%namespaces)
+	for _, o := range []client.Object{
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}},
+		&v1alpha1.Etcd{
+			ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: fmt.Sprintf("etcd-%d", i)},
+			Spec: v1alpha1.EtcdSpec{
+				Replicas: ptr.To(int32(0)), Storage: v1alpha1.StorageSpec{Size: ptr.To(resource.MustParse("1Gi"))},
+				Etcd: &v1alpha1.EtcdConfig{Version: "3.7.3"},
+			},
+		},
+	} {
+		if err := admin.Create(ctx, o); err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("create %s: %w", o.GetName(), err)
+		}
+	}
+	return nil
+}
+
+var errNotYet = errors.New("not yet")
+
+func resting(ctx context.Context, admin client.Client, size int) error {
+	var list v1alpha1.EtcdList
+	if err := admin.List(ctx, &list); err != nil {
+		return fmt.Errorf("list the Etcds: %w", err)
+	}
+	rest := 0
+	for _, e := range list.Items {
+		ready := meta.FindStatusCondition(e.Status.Conditions, v1alpha1.ConditionReady)
+		if e.Status.ObservedGeneration == e.Generation && ready != nil && ready.Reason == v1alpha1.ReasonHibernated {
+			rest++
+		}
+	}
+	if rest != size {
+		return fmt.Errorf("%w: %d of %d", errNotYet, rest, size)
+	}
+	return nil
+}
