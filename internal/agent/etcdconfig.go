@@ -29,19 +29,22 @@ func (c *Config) founding() start {
 	return s
 }
 
-// joining lists all members by their peer URLs, as etcd compares them. One that
-// has no name yet gets its ID for one: the names of others do not count.
+// joining lists all members by their peer URLs, as etcd compares them. The names of
+// others do not count, but etcd takes entries of one name for one member: one that has
+// no name yet, or that of another as in a source of our name, gets its ID for one.
 func (c *Config) joining(id Identity, members []rejoin.Member) start {
 	s := start{state: "existing"}
 	own := rejoin.Facts{Self: c.self(id, 0)}
+	taken := map[string]bool{id.Name: true}
 	for _, m := range members {
 		name := m.Name
 		switch {
 		case own.Mine(m):
 			name = id.Name
-		case name == "":
+		case name == "" || taken[name]:
 			name = "unnamed-" + m.ID.String()
 		}
+		taken[name] = true
 		s.cluster = append(s.cluster, entries(name, m.PeerURLs)...)
 	}
 	return s

@@ -52,16 +52,18 @@ func TestEtcdConfig(t *testing.T) {
 }
 
 // A learner's initial cluster names every member by its peer URLs, also those that
-// have no name yet.
+// have no name yet, and those of a source that have ours.
 func TestEtcdConfigOfALearner(t *testing.T) {
 	c := loaded(t, good)
 	members := []rejoin.Member{
 		{ID: 0xa, Name: "main-0", PeerURLs: []string{"https://main-0.main-peer.plant.svc:2380", "https://10.0.0.1:2380"}},
 		{ID: 0xb, PeerURLs: []string{"https://main-1.main-peer.plant.svc:2380"}, Learner: true},
 		{ID: 0xc, PeerURLs: []string{"https://main-2.main-peer.plant.svc:2380"}},
+		{ID: 0xd, Name: "main-0", PeerURLs: []string{"https://main-0.example.com:2380"}},
+		{ID: 0xe, Name: "main-1", PeerURLs: []string{"https://main-1.example.com:2380"}},
 	}
 	learner := options(t, c, "main-1", func(id Identity) start { return c.joining(id, members) })
-	want := "main-0=https://main-0.main-peer.plant.svc:2380,main-0=https://10.0.0.1:2380,main-1=https://main-1.main-peer.plant.svc:2380,unnamed-c=https://main-2.main-peer.plant.svc:2380"
+	want := "main-0=https://main-0.main-peer.plant.svc:2380,main-0=https://10.0.0.1:2380,main-1=https://main-1.main-peer.plant.svc:2380,unnamed-c=https://main-2.main-peer.plant.svc:2380,unnamed-d=https://main-0.example.com:2380,unnamed-e=https://main-1.example.com:2380"
 	if learner["initial-cluster"] != want || learner["initial-cluster-state"] != "existing" {
 		t.Errorf("%v, %v", learner["initial-cluster-state"], learner["initial-cluster"])
 	}
