@@ -54,7 +54,8 @@ const endedOften = 3
 
 // inquire finds out what became of own members of a shared cluster that gives no list
 // here any more. A member that is removed while its pod stays ends again and again;
-// its agent says why, but only in a new pod. Each is asked once.
+// its agent says why, but only in a new pod. They serve nothing, so all are asked at
+// once.
 func (c *cycle) inquire(ctx context.Context) error {
 	own, shared := c.lastListed()
 	if !shared || c.replicas() == 0 || c.gone() {
@@ -68,7 +69,9 @@ func (c *cycle) inquire(ctx context.Context) error {
 		c.acted = true
 		c.event(v1alpha1.EventPodRestarted, fmt.Sprintf("Pod %s is restarted: its etcd ends by itself, and its agent is to say why.", pod.Name))
 		c.soon(busy)
-		return c.deleteExactly(ctx, pod)
+		if err := c.deleteExactly(ctx, pod); err != nil {
+			return err
+		}
 	}
 	return nil
 }

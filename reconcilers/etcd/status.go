@@ -14,7 +14,7 @@ import (
 
 // status says how the cluster is, from the live list alone. What decides removals is
 // never read from here.
-func (c *cycle) status(context.Context) error {
+func (c *cycle) status(ctx context.Context) error {
 	s := &c.etcd.Status
 	s.ObservedGeneration = c.etcd.Generation
 	s.Replicas = int32(c.recorded().StatefulSet) //nolint:gosec // at most 9
@@ -26,6 +26,7 @@ func (c *cycle) status(context.Context) error {
 			s.Members[i].Healthy, s.Members[i].Leader = false, false
 		}
 	}
+	c.mounted(ctx)
 	c.quorate()
 	c.ready()
 	c.Metrics.observe(c.etcd, c.view)
