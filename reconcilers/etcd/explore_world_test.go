@@ -15,6 +15,7 @@ type gate struct {
 	t       *testing.T
 	engine  *cel.Engine
 	answers map[question]bool
+	lists   map[listQuestion]bool
 }
 
 type question struct {
@@ -38,7 +39,7 @@ func newGate(t *testing.T) *gate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &gate{t, engine, map[question]bool{}}
+	return &gate{t, engine, map[question]bool{}, map[listQuestion]bool{}}
 }
 
 func (g *gate) admits(m model, to int8) bool {
