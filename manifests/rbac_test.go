@@ -117,7 +117,7 @@ func TestRightsOverMembers(t *testing.T) {
 	want := map[string]string{
 		"statefulsets": "get list watch create patch delete", "services": "get list watch create patch", "configmaps": "get list watch create patch",
 		"serviceaccounts": "get list watch create patch", "poddisruptionbudgets": "get list watch create patch", "pods": "get list watch delete",
-		"persistentvolumeclaims": "get list watch delete", "secrets": "get", "etcds/finalizers": "update", "events": "create patch",
+		"persistentvolumeclaims": "get list watch delete", "secrets": "get", "etcds/finalizers": "update", "events": "list create patch",
 	}
 	got := map[string]string{}
 	for _, r := range rules(t)["quorate-etcd"] {

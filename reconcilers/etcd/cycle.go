@@ -47,6 +47,8 @@ type cycle struct {
 	again    time.Duration
 	failures []failure
 	notes    []note
+	// unmadeWhy is what the StatefulSet's controller says of pods that it cannot make.
+	unmadeWhy string
 	// rolling is set while pods of an older template are left.
 	rolling bool
 	// doing is the description of the last operation.

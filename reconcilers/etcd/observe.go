@@ -34,6 +34,7 @@ func (c *cycle) observe(ctx context.Context) error {
 		return fmt.Errorf("list the volumes' claims: %w", err)
 	}
 	c.pods, c.claims = pods.Items, claims.Items
+	c.unmade(ctx)
 	return nil
 }
 

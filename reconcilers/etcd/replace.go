@@ -39,6 +39,9 @@ func (c *cycle) decommissioned() bool {
 
 func (c *cycle) replaceOne(ctx context.Context, ordinal int) error {
 	pod, member, listed := c.memberAt(ordinal)
+	if pod == nil && listed && member.Learner && c.unmadeWhy != "" && c.stillness() >= c.learnerGrace() {
+		return c.removeLost(ctx, member, "its pod cannot be made, and it holds up the others")
+	}
 	if pod == nil || !pod.DeletionTimestamp.IsZero() || listed && member.Started && member.Healthy {
 		return nil
 	}
@@ -136,10 +139,12 @@ func prepared(pod *corev1.Pod) bool {
 	return false
 }
 
+func (c *cycle) learnerGrace() time.Duration { return cmp.Or(c.LearnerGrace, DefaultLearnerGrace) }
+
 // cannotRun tells whether nothing of the pod has ever run, for longer than the grace
 // period.
 func (c *cycle) cannotRun(pod *corev1.Pod) bool {
-	if c.Clock.Since(pod.CreationTimestamp.Time) < cmp.Or(c.LearnerGrace, DefaultLearnerGrace) {
+	if c.Clock.Since(pod.CreationTimestamp.Time) < c.learnerGrace() {
 		return false
 	}
 	for _, s := range pod.Status.InitContainerStatuses {

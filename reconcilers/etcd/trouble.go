@@ -40,15 +40,10 @@ func troubleOf(pod *corev1.Pod) string {
 	return ""
 }
 
-// setTrouble is what the StatefulSet says of pods that it cannot make, a quota say.
+// setTrouble is what the StatefulSet's controller says of pods that it cannot make.
 func (c *cycle) setTrouble() string {
-	if c.set == nil {
+	if c.unmadeWhy == "" {
 		return ""
 	}
-	for _, condition := range c.set.Status.Conditions {
-		if condition.Message != "" {
-			return ": " + condition.Message
-		}
-	}
-	return ""
+	return ": " + c.unmadeWhy
 }
