@@ -13,6 +13,7 @@ import (
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/test/cluster"
+	"github.com/quorate/quorate/test/world"
 )
 
 // Etcd has no quorum in the middle of a scale-in; once it has one again, it goes on by
@@ -88,8 +89,13 @@ func (p *plant) refuseSecondRecord() (lift func()) {
 		must(p.t, admin.Create(p.t.Context(), o))
 		p.t.Cleanup(func() { _ = admin.Delete(context.Background(), o) }) // lifted already, or the world ends
 	}
+	// Asked as the controller, whom no other policy refuses.
+	access, err := shared.Access(world.Controller)
+	must(p.t, err)
+	controller, err := client.New(access.Config, client.Options{Scheme: admin.Scheme()})
+	must(p.t, err)
 	must(p.t, cluster.Until(p.t.Context(), "the policy to be enforced", func(ctx context.Context) error {
-		err := admin.Status().Patch(ctx, p.get(), client.RawPatch(types.MergePatchType, twoRemovals), client.DryRunAll)
+		err := controller.Status().Patch(ctx, p.get(), client.RawPatch(types.MergePatchType, twoRemovals), client.DryRunAll)
 		if err == nil || !strings.Contains(err.Error(), name) {
 			return fmt.Errorf("%w: %v", errNotYet, err)
 		}
