@@ -51,7 +51,9 @@ func (m *meter) acknowledged() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.count++
-	m.close(time.Now())
+	now := time.Now()
+	m.close(now)
+	m.led(now, true) // nobody else commits
 }
 
 func (m *meter) close(now time.Time) {
@@ -79,7 +81,7 @@ func (m *meter) sleeps(asleep bool) {
 	m.asleep, m.since = asleep, now
 }
 
-// led is told of each sample.
+// led is told of each sample, and of each commit.
 func (m *meter) led(now time.Time, is bool) {
 	if !is {
 		return
@@ -109,7 +111,7 @@ func (m *meter) watch(ctx context.Context, members map[string]*clientv3.Client) 
 
 // anyLeads tells whether a member says of itself that it leads.
 func anyLeads(ctx context.Context, members map[string]*clientv3.Client) bool {
-	ctx, cancel := context.WithTimeout(ctx, sampleEvery)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	answers := make(chan bool, len(members))
 	for url, c := range members {

@@ -32,6 +32,8 @@ const (
 // were at rest.
 func fill(ctx context.Context, admin client.Client, size int) (time.Duration, error) {
 	began := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, restTimeout)
+	defer cancel()
 	group, create := errgroup.WithContext(ctx)
 	group.SetLimit(creators)
 	for i := range size {
@@ -41,16 +43,12 @@ func fill(ctx context.Context, admin client.Client, size int) (time.Duration, er
 		return 0, err
 	}
 	_, _ = fmt.Fprintf(os.Stderr, "%d Etcds are there after %s …\n", size, time.Since(began).Round(time.Second))
-	ctx, cancel := context.WithTimeout(ctx, restTimeout)
-	defer cancel()
 	err := cluster.Until(ctx, "all Etcds to be at rest", func(ctx context.Context) error { return resting(ctx, admin, size) })
 	return time.Since(began), err
 }
 
 // plant makes one Etcd and its namespace, unless they are there.
 func plant(ctx context.Context, admin client.Client, i int) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
 	ns := fmt.Sprintf("idle-%d", i%namespaces)
 	for _, o := range []client.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}},
@@ -62,11 +60,25 @@ func plant(ctx context.Context, admin client.Client, i int) error {
 			},
 		},
 	} {
-		if err := admin.Create(ctx, o); err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("create %s: %w", o.GetName(), err)
+		// A busy machine's API server may not answer in time.
+		err := cluster.Until(ctx, "the creation of "+o.GetName(), func(ctx context.Context) error {
+			ctx, cancel := context.WithTimeout(ctx, callTimeout)
+			defer cancel()
+			o.SetResourceVersion("")
+			return ignoreExists(admin.Create(ctx, o))
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+func ignoreExists(err error) error {
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
 }
 
 var errNotYet = errors.New("not yet")

@@ -73,5 +73,9 @@ func at(ctx context.Context, w *world.World, admin client.Client, size int) (*sa
 		return nil, err
 	}
 	s := &samples{Etcds: size, Filled: took.Seconds()}
-	return s, s.measure(ctx, w.Managers()[0].Metrics, w.AuditLog())
+	if err := s.measure(ctx, w.Managers()[0].Metrics, w.AuditLog()); err != nil {
+		return nil, err
+	}
+	_, _ = fmt.Fprintf(os.Stderr, "%+v\n", *s)
+	return s, nil
 }
