@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -48,9 +49,11 @@ func (c *cycle) lastListed() (own []int, shared bool) {
 	return own, shared
 }
 
-// endedOften is how often etcd must have ended by itself before its pod is started
-// anew for its agent's word.
-const endedOften = 3
+// Etcd ends by itself if it has ended that often, and has not run for long since.
+const (
+	endedOften = 3
+	runsLong   = time.Minute
+)
 
 // inquire finds out what became of own members of a shared cluster that gives no list
 // here any more. A member that is removed while its pod stays ends again and again;
@@ -63,7 +66,7 @@ func (c *cycle) inquire(ctx context.Context) error {
 	}
 	for _, ordinal := range own {
 		pod := c.podOf(ordinal)
-		if pod == nil || !pod.DeletionTimestamp.IsZero() || refusal(pod) != "" || !endsByItself(pod) {
+		if pod == nil || !pod.DeletionTimestamp.IsZero() || refusal(pod) != "" || !c.endsByItself(pod) {
 			continue
 		}
 		c.acted = true
@@ -76,8 +79,10 @@ func (c *cycle) inquire(ctx context.Context) error {
 	return nil
 }
 
-func endsByItself(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
-		return s.Name == etcdContainer && s.State.Running == nil && s.RestartCount >= endedOften
+// endsByItself tells whether etcd in the pod ends again and again. It may run just now.
+func (c *cycle) endsByItself(pod *corev1.Pod) bool {
+	return !ready(pod) && slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
+		running := s.State.Running
+		return s.Name == etcdContainer && s.RestartCount >= endedOften && (running == nil || c.Clock.Since(running.StartedAt.Time) < runsLong)
 	})
 }
