@@ -71,28 +71,6 @@ func (c *cycle) look(ctx context.Context) error {
 	return c.formed(ctx)
 }
 
-// list asks through the client Service, and where that leads nowhere, the members
-// that stay by their own names, since readiness may lag behind, and the source, which
-// may be all that is left of a shared cluster.
-func (c *cycle) list(ctx context.Context) (*etcdclient.View, error) {
-	view, err := c.listAt(ctx, []string{c.names.serviceURL()})
-	if err == nil || errors.Is(err, etcdclient.ErrOtherCluster) || errors.Is(err, errTLS) {
-		return view, err
-	}
-	var urls []string
-	for _, p := range c.names.places(max(c.replicas(), 1)) {
-		urls = append(urls, c.names.clientURL(p.Name))
-	}
-	if b := c.names.settings().BootstrapWithExistingCluster; b != nil && c.etcd.Status.ClusterID != "" {
-		urls = append(urls, urlsOf(b.ClientEndpoints)...)
-	}
-	view, own := c.listAt(ctx, urls)
-	if own == nil {
-		return view, nil
-	}
-	return nil, errors.Join(err, own)
-}
-
 func (c *cycle) listAt(ctx context.Context, endpoints []string) (*etcdclient.View, error) {
 	cluster, err := c.connect(ctx, endpoints)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -45,11 +46,19 @@ func (c *cycle) confirm(ctx context.Context) error {
 	}
 	before := guard.Ledger(c.etcd.Status.RemovedMembers)
 	after := before.Confirm(c.etcd.Status.ClusterID, listed, c.Clock.Now())
+	var gone []string
 	for i, entry := range after {
 		if entry.State != before[i].State {
-			c.event(v1alpha1.EventMemberRemoved, fmt.Sprintf("Member %s is no member any more.", entry.Name))
+			gone = append(gone, entry.Name)
 			c.Metrics.removed(c.etcd)
 		}
+	}
+	switch len(gone) { // one event: several of a reason would be counted as one
+	case 0:
+	case 1:
+		c.event(v1alpha1.EventMemberRemoved, fmt.Sprintf("Member %s is no member any more.", gone[0]))
+	default:
+		c.event(v1alpha1.EventMemberRemoved, fmt.Sprintf("Members %s are no members any more.", strings.Join(gone, ", ")))
 	}
 	c.etcd.Status.RemovedMembers = after
 	return c.persist(ctx)
