@@ -8,7 +8,7 @@ import (
 
 func op(kind v1alpha1.ScaleOperationType, from, to int) *Operation { return &Operation{kind, from, to} }
 
-// covers: A-8 A-11 A-14 A-15 A-19 A-28
+//
 func TestDetect(t *testing.T) {
 	in, out, leave := v1alpha1.ScaleIn, v1alpha1.ScaleOut, v1alpha1.RemoveBootstrapMembers
 	runs := func(spec, size int, o *Operation) Recorded {

@@ -3,6 +3,7 @@ module github.com/quorate/quorate/test
 go 1.26.0
 
 require (
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/prometheus/client_model v0.6.2
 	github.com/prometheus/common v0.70.0
 	github.com/quorate/quorate v0.0.0-00010101000000-000000000000

@@ -115,7 +115,7 @@ func exploreSource(t *testing.T, d removals, safetyAlone bool) (string, int) {
 	return "", len(seen)
 }
 
-// covers: A-2 A-13 A-19 A-25
+//
 func TestExplorationOfASource(t *testing.T) {
 	broken, states := exploreSource(t, removals{guard.BootstrapCandidates, guard.CompareBootstrapRemoval}, false)
 	if broken != "" {

@@ -115,7 +115,7 @@ func explore(t *testing.T, d decisions, safetyAlone bool, limit int, first ...mo
 	return x.run(first...), len(x.from)
 }
 
-// covers: A-12 A-14 A-17 A-28
+//
 func TestExploration(t *testing.T) {
 	broken, states := explore(t, product(), false, 20_000_000, start(3, 3, 2), start(1, 3, 2), start(0, 3, 2))
 	if broken != "" {

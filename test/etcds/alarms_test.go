@@ -37,7 +37,7 @@ func TestNoSpaceHoldsUpNoRemoval(t *testing.T) {
 
 // A corrupt member among the surplus goes first, though it has the lower ordinal.
 //
-// covers: A-4 A-20
+//
 func TestCorruptSurplusGoesFirst(t *testing.T) {
 	t.Parallel()
 	p := newPlant(t, 5)

@@ -19,7 +19,7 @@ import (
 // Etcd has no quorum in the middle of a scale-in; once it has one again, it goes on by
 // itself.
 //
-// covers: A-4 A-5 A-17
+//
 func TestQuorumLostHalfWayIn(t *testing.T) {
 	t.Parallel()
 	p := newPlant(t, 5)

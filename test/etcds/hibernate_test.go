@@ -38,7 +38,7 @@ func TestHibernateAndWake(t *testing.T) {
 
 // A scale-in sleeps with its cluster, and goes on when it wakes.
 //
-// covers: A-10 A-17
+//
 func TestHibernateHalfWayIn(t *testing.T) {
 	t.Parallel()
 	p := newPlant(t, 3)
@@ -58,7 +58,7 @@ func TestHibernateHalfWayIn(t *testing.T) {
 // The same where the cluster has lost its quorum before it sleeps, and where a member
 // that stays is still dead when it wakes.
 //
-// covers: A-4 A-10 A-17
+//
 func TestHibernateHalfWayInWithoutQuorum(t *testing.T) {
 	t.Parallel()
 	p := newPlant(t, 5)

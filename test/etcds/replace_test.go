@@ -17,7 +17,7 @@ import (
 // A member whose disk was swapped for an empty one has forgotten its votes: it is
 // removed and joins afresh.
 //
-// covers: A-33 A-34
+//
 func TestLostDisk(t *testing.T) {
 	t.Parallel()
 	p := newPlant(t, 3)
@@ -37,7 +37,7 @@ func TestLostDisk(t *testing.T) {
 // With one of three dead already, a member that lost its disk is not removed, nor does
 // it start, until the other is back.
 //
-// covers: A-4 A-5 A-33
+//
 func TestLostDiskWithoutQuorum(t *testing.T) {
 	t.Parallel()
 	p := newPlant(t, 3)
@@ -67,7 +67,7 @@ func TestLostDiskWithoutQuorum(t *testing.T) {
 // A member that a person removed comes back as a new one, on a new volume, and never as
 // who it was.
 //
-// covers: A-31 A-34
+//
 func TestRemovedByHand(t *testing.T) {
 	t.Parallel()
 	p := newPlant(t, 3)

@@ -71,7 +71,7 @@ func TestTemplateIsRolledOnePodAtATime(t *testing.T) {
 // While a member is dead, only its own pod is restarted for the change: that may heal
 // it. The others follow once it is back.
 //
-// covers: A-4 A-5
+//
 func TestTemplateIsRolledPastADeadMember(t *testing.T) {
 	t.Parallel()
 	p := newPlant(t, 3)

@@ -30,7 +30,7 @@ func (p *plant) want(replicas int) {
 	}
 }
 
-// covers: A-1 A-6 A-18 A-23 A-24 A-26
+//
 func TestScaleOutAndIn(t *testing.T) {
 	t.Parallel()
 	p := newPlant(t, 3)
@@ -121,7 +121,7 @@ func TestLeaderGoesLast(t *testing.T) {
 // A member that stays is dead: the surplus goes all the same while that is safe, and
 // is withheld where it is not, until the member is back.
 //
-// covers: A-4 A-5 A-22 A-27
+//
 func TestRemovalIsWithheldAndHealed(t *testing.T) {
 	t.Parallel()
 	p := newPlant(t, 3)

@@ -52,7 +52,7 @@ func forbidden(t *testing.T, err error, rule string) {
 // A source member goes only when the rest keeps its quorum; while it is withheld,
 // taking the removal back is refused.
 //
-// covers: A-2 A-5 A-13 A-22
+//
 func TestSourceRemovalIsWithheld(t *testing.T) {
 	t.Parallel()
 	source := newPlant(t, 2)
@@ -106,7 +106,7 @@ func TestUnrecordedSourceMembersStay(t *testing.T) {
 // Two Etcds that share a cluster are scaled at once, in opposite directions: they take
 // turns, and the cluster has its quorum throughout.
 //
-// covers: A-11 A-30
+//
 func TestBothAreScaledAtOnce(t *testing.T) {
 	t.Parallel()
 	source := newPlant(t, 3)
@@ -187,7 +187,7 @@ func TestDeletionOfTheDead(t *testing.T) {
 // A source of our own name in another namespace has members of our names. Scale-in
 // and bootstrap removal each take the right ones, and those alone.
 //
-// covers: A-18 A-19
+//
 func TestSourceOfOurName(t *testing.T) {
 	t.Parallel()
 	source := newPlant(t, 2)

@@ -50,7 +50,7 @@ func (p *plant) unschedulable(ordinal int) (housed func()) {
 // A scale-out that finds no nodes says what the scheduler says once the deadline is
 // over, and is given up by going back to where it began.
 //
-// covers: A-8 A-9 A-27
+//
 func TestUnschedulableScaleOutIsGivenUp(t *testing.T) {
 	t.Parallel()
 	p := newPlant(t, 3, func(e *v1alpha1.Etcd) { e.Spec.ProgressDeadlineSeconds = ptr.To(int32(30)) })

@@ -15,7 +15,7 @@ import (
 // Etcd a and Etcd a-1 in one namespace: pods a-1 and a-1-0, volumes data-a-1 and
 // data-a-1-0. Each is scaled and takes only its own.
 //
-// covers: A-18 A-23
+//
 func TestNameWithinAName(t *testing.T) {
 	t.Parallel()
 	short := &plant{t: t, ns: newNamespace(t), name: "a"}

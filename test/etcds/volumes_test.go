@@ -83,7 +83,7 @@ func (p *plant) stuck(replicas int, claims ...int) {
 // A volume that does not go keeps the scale-in open, and with it the gate closed; once
 // it is gone, the next scale-out starts on a new one.
 //
-// covers: A-6 A-9 A-23
+//
 func TestVolumeStuckInTerminating(t *testing.T) {
 	t.Parallel()
 	p := newPlant(t, 3)

@@ -19,7 +19,7 @@ func (p *plant) memberIDs() (out []uint64) {
 // Two edits that are both admitted before the controller has acted: only what is asked
 // for at last counts, and nobody is removed for the first one.
 //
-// covers: A-12 A-14 A-28
+//
 func TestRevertedInTheWindow(t *testing.T) {
 	p := newPlant(t, 3)
 	p.put("three")
@@ -38,7 +38,7 @@ func TestRevertedInTheWindow(t *testing.T) {
 	p.kept()
 }
 
-// covers: A-12 A-14
+//
 func TestReversedInTheWindow(t *testing.T) {
 	p := newPlant(t, 3)
 	p.put("three")
@@ -61,7 +61,7 @@ func TestReversedInTheWindow(t *testing.T) {
 // A change that was recorded and not begun: the edit that takes it back is refused
 // from then on, and the change goes on when the controllers are back.
 //
-// covers: A-7 A-9
+//
 func TestRevertedAfterTheWindow(t *testing.T) {
 	p := newPlant(t, 3)
 	up := p.down(0) // what is recorded cannot be done
