@@ -90,8 +90,7 @@ func resting(ctx context.Context, admin client.Client, size int) error {
 	}
 	rest := 0
 	for _, e := range list.Items {
-		ready := meta.FindStatusCondition(e.Status.Conditions, v1alpha1.ConditionReady)
-		if e.Status.ObservedGeneration == e.Generation && ready != nil && ready.Reason == v1alpha1.ReasonHibernated {
+		if atRest(&e) {
 			rest++
 		}
 	}
@@ -99,4 +98,11 @@ func resting(ctx context.Context, admin client.Client, size int) error {
 		return fmt.Errorf("%w: %d of %d", errNotYet, rest, size)
 	}
 	return nil
+}
+
+// atRest tells whether an Etcd sleeps, and nothing of it is left to do.
+func atRest(e *v1alpha1.Etcd) bool {
+	ready := meta.FindStatusCondition(e.Status.Conditions, v1alpha1.ConditionReady)
+	return e.Status.ObservedGeneration == e.Generation && ready != nil && ready.Reason == v1alpha1.ReasonHibernated &&
+		len(e.Status.LastErrors) == 0 && e.Status.LastOperation.State == v1alpha1.StateSucceeded
 }

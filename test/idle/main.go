@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/quorate/quorate/certs"
 	"github.com/quorate/quorate/reconcilers/etcd"
 	"github.com/quorate/quorate/test/cluster"
 	"github.com/quorate/quorate/test/world"
@@ -38,7 +39,14 @@ func main() {
 func run(ctx context.Context) (err error) {
 	log.SetLogger(log.Log.WithSink(log.NullLogSink{}))
 	w, err := world.Start(ctx, world.Options{
-		Cluster: cluster.Options{ControllerManager: true, AuditPolicy: auditPolicy}, Controllers: true,
+		Cluster: cluster.Options{
+			ControllerManager: true, AuditPolicy: auditPolicy,
+			// The usual /24 of tests has no address left after 254 Services.
+			APIServerFlags: map[string][]string{"service-cluster-ip-range": {"10.96.0.0/16"}},
+		},
+		Controllers: true,
+		// As it is shipped; the other tests would wait for it.
+		ManagerFlags: []string{fmt.Sprintf("--certificate-poll=%s", certs.DefaultPolicy().Poll)},
 	})
 	if err != nil {
 		return err
