@@ -62,6 +62,10 @@ func (c *cycle) look(ctx context.Context) error {
 	if c.set == nil || c.recorded().StatefulSet == 0 {
 		return nil
 	}
+	if c.resting() {
+		c.viewErr = errLeft
+		return nil
+	}
 	c.view, c.viewErr = c.list(ctx)
 	if c.viewErr != nil {
 		c.log.V(1).Info("no member list", "why", c.viewErr.Error())

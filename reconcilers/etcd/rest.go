@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -13,13 +14,26 @@ import (
 
 // gone tells whether all own members have left a cluster that lives on elsewhere.
 func (c *cycle) gone() bool {
-	if ready := findCondition(c.etcd, v1alpha1.ConditionReady); ready != nil && ready.Reason == v1alpha1.ReasonDecommissioned && c.view == nil {
+	if c.view == nil && c.saidGone() {
 		return true
 	}
 	if c.view != nil {
 		return c.decommissioned() && len(c.beyond(0)) == 0
 	}
 	return c.leftBehind()
+}
+
+func (c *cycle) saidGone() bool {
+	said := findCondition(c.etcd, v1alpha1.ConditionReady)
+	return said != nil && said.Reason == v1alpha1.ReasonDecommissioned
+}
+
+var errLeft = errors.New("every member of this Etcd has left its cluster")
+
+// resting tells whether there is nobody to ask: all own members have left, and no pod
+// serves anything.
+func (c *cycle) resting() bool {
+	return c.saidGone() && !slices.ContainsFunc(c.pods, func(p corev1.Pod) bool { return ready(&p) })
 }
 
 // leftBehind tells, where nobody answers any more, whether the last list had members
