@@ -95,8 +95,9 @@ test-fuzz: ## Hostile admission reviews, twice for FUZZTIME (30s): the envelope,
 	$(FUZZ) '^FuzzHandler$$' ./webhooks
 	$(FUZZ) '^FuzzProduct$$' ./webhooks
 
-# One package at a time: each runs a control plane, and some measure time.
-E2E := go test -count=1 -p 1 -timeout 30m
+# One package at a time: each runs a control plane, and some measure time. Its tests
+# wait more than they work.
+E2E := go test -count=1 -p 1 -parallel 4 -timeout 30m
 
 .PHONY: test-e2e
 test-e2e: tools ## The test module: real control planes
@@ -116,6 +117,11 @@ test-oldest: ## The gate's end-to-end tests on the oldest supported Kubernetes (
 	@echo '== oldest: the gate against Kubernetes $(OLDEST)'
 	@$(TOOLS) --version $(OLDEST) >/dev/null
 	cd test && QUORATE_TEST_KUBERNETES=$(OLDEST) $(E2E) ./cluster ./e2e/... ./parity
+
+.PHONY: test-crash
+test-crash: tools ## The crash matrix: the controller dies before and after each of its calls on the way from 5 to 3
+	@echo '== crash: the controller dies at each of its calls'
+	cd test && go test -count=1 -v -tags crash -parallel 4 -timeout 60m -run CrashMatrix ./etcds
 
 .PHONY: test-race
 test-race: ## The product's own module under the race detector (needs a C compiler)

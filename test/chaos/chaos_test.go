@@ -73,7 +73,7 @@ type run struct {
 // server are killed. What its clients saw is linearizable, nothing that was
 // acknowledged is lost, and it ends well by itself.
 //
-// covers: A-10 A-17
+//
 func TestChaos(t *testing.T) {
 	seed, lasts := settings(t)
 	told := fmt.Sprintf("%s=%d %s=%s", seedVariable, seed, forVariable, lasts)

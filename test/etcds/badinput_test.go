@@ -48,7 +48,10 @@ func TestBadTLSSecret(t *testing.T) {
 	p.blockedBy(v1alpha1.ErrReadTLS, "Secret client", "tls.crt and tls.key")
 	p.secret("client", map[string][]byte{corev1.TLSCertKey: good[corev1.TLSCertKey], corev1.TLSPrivateKeyKey: good[corev1.TLSPrivateKeyKey]})
 	p.blockedBy(v1alpha1.ErrReadTLS, "Secret client", "ca.crt holds no certificate")
-	if n := len(p.view().Members); n != 2 {
+	// The agents are unready without it, so the Service leads nowhere.
+	v, err := viewAt(t.Context(), p.tls, p.member(0), p.member(1))
+	must(t, err)
+	if n := len(v.Members); n != 2 {
 		t.Errorf("%d members, want 2: none may go", n)
 	}
 	p.secret("client", good)

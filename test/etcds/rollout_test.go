@@ -51,7 +51,7 @@ func TestTemplateIsRolledOnePodAtATime(t *testing.T) {
 	p.lead(0)
 	old := p.ids()
 	calm, order := p.watchPods(2)
-	quiet := p.watchList(quorate)
+	quiet := p.watchList(quorate())
 	p.annotate()
 	p.rolled(0, 1, 2)
 	p.settled(3)
@@ -111,11 +111,24 @@ func TestTemplateIsRolledOnTheOnlyMember(t *testing.T) {
 	p.kept()
 }
 
-func quorate(members []guard.Member) error {
-	if count := guard.CountOf(members); !count.Quorate() {
-		return fmt.Errorf("no quorum: %s", count)
+// leaderless is how many lists in a row may lack a quorum: while leadership moves, no
+// member has a leader for a moment. One that is lost stays so for seconds.
+const leaderless = 3
+
+// quorate wants a quorum in all lists but for such moments.
+func quorate() func([]guard.Member) error {
+	without := 0
+	return func(members []guard.Member) error {
+		count := guard.CountOf(members)
+		if count.Quorate() {
+			without = 0
+			return nil
+		}
+		if without++; without > leaderless {
+			return fmt.Errorf("no quorum in %d lists: %s", without, count)
+		}
+		return nil
 	}
-	return nil
 }
 
 // watchPods sees every change of the plant's pods, and wants that many ready at all
