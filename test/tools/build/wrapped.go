@@ -58,7 +58,7 @@ func (w *wrapper) stamp(sum io.Writer) error {
 
 // place is where the overlay of this program is written.
 func (w wrapper) place() string {
-	return filepath.Join(w.root, "bin", "wrapped", "overlay", strings.ReplaceAll(w.program, "/", "-"))
+	return filepath.Join(w.root, "bin", "wrapped", "_overlay", strings.ReplaceAll(w.program, "/", "-"))
 }
 
 func (w wrapper) overlayFile() string { return filepath.Join(w.place(), "overlay.json") }
