@@ -41,7 +41,7 @@ var granted = map[string]string{
 	"persistentvolumeclaims.":      "delete get list watch",
 	"secrets.":                     "get",
 	"etcds/finalizers.quorate.dev": "update",
-	"events.events.k8s.io":         "create patch",
+	"events.events.k8s.io":         "create list patch",
 
 	"validatingwebhookconfigurations.admissionregistration.k8s.io/quorate-gate":   "get patch",
 	"customresourcedefinitions.apiextensions.k8s.io/etcds.quorate.dev":            "get",
