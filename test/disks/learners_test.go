@@ -15,7 +15,7 @@ func (e *estate) newborn(c *etcdcluster.Cluster, id uint64) {
 	m := c.Member("etcd-90")
 	member, err := c.Add(e.t.Context(), m, true)
 	must(e.t, err)
-	must(e.t, m.StartAsJoiner(c.Running()...))
+	must(e.t, m.StartAsJoiner(e.others(c, m)...))
 	must(e.t, cluster.Until(e.t.Context(), "the WAL of a learner", func(context.Context) error {
 		_, err := os.Stat(filepath.Join(m.DataDir, "member", "wal"))
 		return err

@@ -53,8 +53,16 @@ func (e *estate) join(c *etcdcluster.Cluster, m *etcdcluster.Member) uint64 {
 
 func (e *estate) start(c *etcdcluster.Cluster, m *etcdcluster.Member) {
 	e.t.Helper()
-	must(e.t, m.StartAsJoiner(c.Running()...))
+	must(e.t, m.StartAsJoiner(e.others(c, m)...))
 	must(e.t, c.CaughtUp(e.t.Context(), m))
+}
+
+// others are all that the list has but for the member itself: etcd wants the very list.
+func (e *estate) others(c *etcdcluster.Cluster, m *etcdcluster.Member) []*etcdcluster.Member {
+	e.t.Helper()
+	listed, err := c.Listed(e.t.Context())
+	must(e.t, err)
+	return slices.DeleteFunc(listed, func(other *etcdcluster.Member) bool { return other == m })
 }
 
 // maxRounds bounds what is repeated since it depends on timing: one removal of 40

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
@@ -59,6 +60,18 @@ func (c *Cluster) List(ctx context.Context, via ...*Member) (list *clientv3.Memb
 	return list, err
 }
 
+// Listed are the members that the list has, whether they run or not: a founder that has
+// not started is among them, and a removed member that still runs is not.
+func (c *Cluster) Listed(ctx context.Context) ([]*Member, error) {
+	list, err := c.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(c.members), func(m *Member) bool {
+		return !slices.ContainsFunc(list.Members, func(l *etcdserverpb.Member) bool { return slices.Contains(l.PeerURLs, m.PeerURL) })
+	}), nil
+}
+
 // errNotListed is the error of a member that the list lacks.
 var errNotListed = errors.New("the cluster does not list it")
 
@@ -89,7 +102,35 @@ func (c *Cluster) Add(ctx context.Context, m *Member, learner bool) (id uint64, 
 		}
 		return err
 	})
-	return id, err
+	if err != nil {
+		return 0, err
+	}
+	return id, c.heard(ctx, m, id)
+}
+
+var errUnheard = errors.New("its list does not have the new member yet")
+
+// heard waits until each of the others that answers has the new member in its own list:
+// a member that starts asks any of them, and ends where that one lags behind.
+func (c *Cluster) heard(ctx context.Context, m *Member, id uint64) error {
+	for _, other := range c.without(m) {
+		err := cluster.Until(ctx, other.Name+" to hear of "+m.Name, func(ctx context.Context) error {
+			return c.call(ctx, "list by "+other.Name, []*Member{other}, func(ctx context.Context, client *clientv3.Client) error {
+				list, err := client.MemberList(ctx, clientv3.WithSerializable())
+				if err != nil {
+					return nil // who does not answer is not asked by the new one either
+				}
+				if !slices.ContainsFunc(list.Members, func(l *etcdserverpb.Member) bool { return l.ID == id }) {
+					return errUnheard
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Promote makes a voter of a learner, as soon as etcd allows it.
