@@ -23,7 +23,7 @@ import (
 )
 
 // limit bounds what a test waits for at once.
-const limit = 90 * time.Second
+const limit = 3 * time.Minute
 
 // version is the release that runs in the pods.
 const version = "3.7.3"
