@@ -79,7 +79,7 @@ func TestTheListOfBehaviours(t *testing.T) {
 	if count["A"] != 36 || count["B"] != 17 || count["C"] != 43 {
 		t.Errorf("got %v lines, want A 36, B 17, C 43", count)
 	}
-	if got, want := strings.Join(now, " "), allOfA + " B-17 C-1 C-2"; got != want {
+	if got, want := strings.Join(now, " "), allOfA+" B-17 C-1 C-2"; got != want {
 		t.Errorf("without a mark are %s, want %s", got, want)
 	}
 	if got, want := strings.Join(partly, " "), "B-1 C-6 C-30"; got != want {
