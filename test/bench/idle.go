@@ -1,13 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"time"
 )
 
@@ -60,23 +56,9 @@ func idleRows(ctx context.Context) ([]Row, error) {
 
 // idle builds the measuring program, which is of another module, and runs it.
 func idle(ctx context.Context) ([]idleSamples, error) {
-	ctx, cancel := context.WithTimeout(ctx, idleTimeout)
-	defer cancel()
-	program, err := filepath.Abs(filepath.Join("..", "..", "bin", "world", "idle"))
+	out, err := runProgram(ctx, "idle", idleTimeout)
 	if err != nil {
-		return nil, fmt.Errorf("find the folder of programs: %w", err)
-	}
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./idle")
-	build.Dir = ".."
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build test/idle: %w: %s", err, bytes.TrimSpace(out))
-	}
-	run := exec.CommandContext(ctx, program)
-	run.Dir, run.Stderr = "..", os.Stderr
-	run.Cancel, run.WaitDelay = func() error { return run.Process.Signal(os.Interrupt) }, time.Minute
-	out, err := run.Output()
-	if err != nil {
-		return nil, fmt.Errorf("run test/idle: %w", err)
+		return nil, err
 	}
 	var all []idleSamples
 	if err := json.Unmarshal(out, &all); err != nil {
