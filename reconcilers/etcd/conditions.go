@@ -12,6 +12,14 @@ import (
 // maxMessage is what a condition's message may have, in bytes.
 const maxMessage = 4096
 
+// cut shortens a text to what the API takes.
+func cut(text string) string {
+	if len(text) <= maxMessage {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxMessage], "")
+}
+
 // setCondition keeps the time of the last transition unless status or reason change:
 // how long something has been so for one reason is what people ask.
 func setCondition(e *v1alpha1.Etcd, kind string, status bool, reason, message string, now metav1.Time) {
@@ -19,14 +27,11 @@ func setCondition(e *v1alpha1.Etcd, kind string, status bool, reason, message st
 	if status {
 		value = metav1.ConditionTrue
 	}
-	if len(message) > maxMessage {
-		message = strings.ToValidUTF8(message[:maxMessage], "")
-	}
 	if before := findCondition(e, kind); before != nil && before.Status == value && before.Reason != reason {
 		before.LastTransitionTime = now
 	}
 	meta.SetStatusCondition(&e.Status.Conditions, metav1.Condition{
-		Type: kind, Status: value, Reason: reason, Message: message, ObservedGeneration: e.Generation, LastTransitionTime: now,
+		Type: kind, Status: value, Reason: reason, Message: cut(message), ObservedGeneration: e.Generation, LastTransitionTime: now,
 	})
 }
 

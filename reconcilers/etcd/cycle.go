@@ -132,7 +132,7 @@ func joiningOf(e *v1alpha1.Etcd) *v1alpha1.BootstrapWithExistingCluster {
 
 func (c *cycle) joining() *v1alpha1.BootstrapWithExistingCluster { return joiningOf(c.etcd) }
 
-// places are all that this Etcd can have, with the IDs of members that status knows.
+// places are all that this Etcd can have.
 func (c *cycle) places() []guard.Own {
 	return c.names.places(maxOrdinals)
 }
@@ -142,7 +142,7 @@ func (c *cycle) own(ordinal int) (guard.Member, bool) {
 	if c.view == nil {
 		return guard.Member{}, false
 	}
-	found := guard.OwnMembers(c.view.Members, c.names.places(maxOrdinals)[ordinal:ordinal+1])
+	found := guard.OwnMembers(c.view.Members, c.places()[ordinal:ordinal+1])
 	if len(found) == 0 {
 		return guard.Member{}, false
 	}

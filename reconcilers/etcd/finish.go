@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -42,16 +40,9 @@ func (c *cycle) ended(ctx context.Context) (bool, error) {
 	if op.Type != v1alpha1.ScaleIn {
 		return true, nil
 	}
-	mine := []client.ListOption{client.InNamespace(c.etcd.Namespace), client.MatchingLabels(c.names.labels())}
-	var pods corev1.PodList
-	if err := c.Live.List(ctx, &pods, mine...); err != nil {
-		return false, fmt.Errorf("list the pods: %w", err)
+	if err := c.readPods(ctx, c.Live); err != nil {
+		return false, err
 	}
-	var claims corev1.PersistentVolumeClaimList
-	if err := c.Live.List(ctx, &claims, mine...); err != nil {
-		return false, fmt.Errorf("list the volumes' claims: %w", err)
-	}
-	c.pods, c.claims = pods.Items, claims.Items
 	return !c.remains(), nil
 }
 
@@ -88,10 +79,7 @@ func (c *cycle) errors() {
 	before := c.etcd.Status.LastErrors
 	var after []v1alpha1.LastError
 	for _, f := range c.failures[:min(len(c.failures), maxErrors)] {
-		text := f.text
-		if len(text) > maxMessage {
-			text = strings.ToValidUTF8(text[:maxMessage], "")
-		}
+		text := cut(f.text)
 		next := v1alpha1.LastError{Code: f.code, Description: text, ObservedAt: c.now()}
 		i := slices.IndexFunc(before, func(e v1alpha1.LastError) bool { return e.Code == f.code })
 		if i < 0 {
@@ -131,9 +119,7 @@ func (c *cycle) outcome() {
 	if state == v1alpha1.StateRequeue {
 		c.soon(busy)
 	}
-	if len(text) > maxMessage {
-		text = strings.ToValidUTF8(text[:maxMessage], "")
-	}
+	text = cut(text)
 	if last.State == state && last.Description == text {
 		return
 	}

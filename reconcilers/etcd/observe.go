@@ -24,17 +24,25 @@ func (c *cycle) observe(ctx context.Context) error {
 		return err
 	}
 	c.set = set
+	if err := c.readPods(ctx, c.Client); err != nil {
+		return err
+	}
+	c.unmade(ctx)
+	return nil
+}
+
+// readPods reads pods and claims, from the cache or from the API server itself.
+func (c *cycle) readPods(ctx context.Context, from client.Reader) error {
 	mine := []client.ListOption{client.InNamespace(c.etcd.Namespace), client.MatchingLabels(c.names.labels())}
 	var pods corev1.PodList
-	if err := c.Client.List(ctx, &pods, mine...); err != nil {
+	if err := from.List(ctx, &pods, mine...); err != nil {
 		return fmt.Errorf("list the pods: %w", err)
 	}
 	var claims corev1.PersistentVolumeClaimList
-	if err := c.Client.List(ctx, &claims, mine...); err != nil {
+	if err := from.List(ctx, &claims, mine...); err != nil {
 		return fmt.Errorf("list the volumes' claims: %w", err)
 	}
 	c.pods, c.claims = pods.Items, claims.Items
-	c.unmade(ctx)
 	return nil
 }
 

@@ -173,14 +173,19 @@ func (c *cycle) moveLeader(ctx context.Context, leaving []guard.Member, leader g
 		return c.removeMember(ctx, leaving, leader)
 	}
 	c.acted = true
+	c.handOver(ctx, leader, to)
+	return nil
+}
+
+// handOver asks the leader to give its leadership to another member.
+func (c *cycle) handOver(ctx context.Context, leader, to guard.Member) {
 	if err := c.at(ctx, c.view.ClientURLs[leader.ID], func(cluster Cluster) error { return cluster.MoveLeader(ctx, to.ID) }); err != nil {
 		c.fail(v1alpha1.ErrMoveLeader, fmt.Sprintf("leadership not moved from %s to %s: %s", leader.Label(), to.Label(), oneLine(err)))
 		c.soon(busy)
-		return nil
+		return
 	}
 	c.event(v1alpha1.EventLeaderMoved, fmt.Sprintf("Leadership moved from %s to %s.", leader.Label(), to.Label()))
 	c.soon(soonest)
-	return nil
 }
 
 // removeMember asks through the members that stay, so that no call goes through one

@@ -129,13 +129,7 @@ func (c *cycle) yield(ctx context.Context, leader guard.Member) bool {
 	if !ok {
 		return false
 	}
-	if err := c.at(ctx, c.view.ClientURLs[leader.ID], func(cluster Cluster) error { return cluster.MoveLeader(ctx, to.ID) }); err != nil {
-		c.fail(v1alpha1.ErrMoveLeader, fmt.Sprintf("leadership not moved from %s to %s: %s", leader.Label(), to.Label(), oneLine(err)))
-		c.soon(busy)
-		return true
-	}
-	c.event(v1alpha1.EventLeaderMoved, fmt.Sprintf("Leadership moved from %s to %s.", leader.Label(), to.Label()))
-	c.soon(soonest)
+	c.handOver(ctx, leader, to)
 	return true
 }
 
