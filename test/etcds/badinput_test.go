@@ -43,7 +43,7 @@ func TestBadTLSSecret(t *testing.T) {
 	p.scale(1)
 	p.blockedBy(v1alpha1.ErrReadTLS, "clientTLS.clientSecretRef", `"client" not found`)
 	p.notReady(v1alpha1.ReasonBlocked, `"client" not found`)
-	p.told(t, "Blocked: ERR_READ_TLS: ")
+	p.told("Blocked: ERR_READ_TLS: ")
 	p.secret("client", map[string][]byte{corev1.TLSCertKey: []byte("no certificate"), corev1.TLSPrivateKeyKey: good[corev1.TLSPrivateKeyKey]})
 	p.blockedBy(v1alpha1.ErrReadTLS, "Secret client", "tls.crt and tls.key")
 	p.secret("client", map[string][]byte{corev1.TLSCertKey: good[corev1.TLSCertKey], corev1.TLSPrivateKeyKey: good[corev1.TLSPrivateKeyKey]})
@@ -58,7 +58,7 @@ func TestBadTLSSecret(t *testing.T) {
 	p.settled(1)
 	p.want(1)
 	p.kept()
-	p.told(t, "Unblocked: ERR_READ_TLS is resolved.")
+	p.told("Unblocked: ERR_READ_TLS is resolved.")
 }
 
 // The Secret that members serve with does not exist: the pods wait, the Etcd names the
@@ -72,31 +72,10 @@ func TestUnknownServerSecret(t *testing.T) {
 	p.secret("peer", ca.pair(p))
 	p.create(1, overTLS)
 	p.blockedBy(v1alpha1.ErrReadTLS, "clientTLS.serverSecretRef", `"server" not found`)
-	p.told(t, "Blocked: ERR_READ_TLS: ")
+	p.told("Blocked: ERR_READ_TLS: ")
 	p.secret("server", ca.pair(p))
 	p.settled(1)
 	p.want(1)
-}
-
-// The source's endpoints lead nowhere: nothing is started, the Etcd says whom it waits
-// for, and joins when the source is there.
-func TestSourceIsUnreachable(t *testing.T) {
-	t.Parallel()
-	source := &plant{t: t, ns: newNamespace(t), name: "main"}
-	moved := &plant{t: t, ns: newNamespace(t), name: "moved"}
-	moved.create(1, sourced(source, 0))
-	moved.blockedBy(v1alpha1.ErrListMembers, "the source does not answer, and nothing is started before it does", source.service())
-	moved.told(t, "Blocked: ERR_LIST_MEMBERS: the source does not answer")
-	if pods, err := moved.pods(t.Context()); err != nil || len(pods) > 0 {
-		t.Errorf("%d pods (%v), want none", len(pods), err)
-	}
-	source.create(1)
-	source.settled(1)
-	source.put("source")
-	moved.shares(1)
-	moved.lists("main-0", "moved-0")
-	moved.written = source.written
-	moved.kept()
 }
 
 // The client Service and its endpoints lead to another cluster: the Etcd names it,
@@ -110,7 +89,7 @@ func TestAnotherClusterAnswers(t *testing.T) {
 	p.scale(1)
 	p.blockedBy(v1alpha1.ErrOtherCluster, "another cluster answers", string(other.get().Status.ClusterID))
 	p.notReady(v1alpha1.ReasonBlocked, "another cluster answers")
-	p.told(t, "Blocked: ERR_OTHER_CLUSTER: ")
+	p.told("Blocked: ERR_OTHER_CLUSTER: ")
 	p.passes(2)
 	if v, err := viewAt(t.Context(), nil, p.member(0)); err != nil || len(v.Members) != 2 {
 		t.Errorf("%v (%v), want both members", v, err)
@@ -136,24 +115,33 @@ func (p *plant) divert(other *plant) (undivert func()) {
 		Ports:       []discoveryv1.EndpointPort{{Name: ptr.To("client"), Port: ptr.To[int32](2379), Protocol: ptr.To(corev1.ProtocolTCP)}},
 	}
 	must(p.t, admin.Create(p.t.Context(), slice))
-	for i := range 2 {
-		must(p.t, shared.Nodes.Halt(p.ns, p.pod(i), "guard"))
+	resume := p.unready()
+	return func() {
+		p.t.Helper()
+		resume()
+		must(p.t, admin.Delete(p.t.Context(), slice))
 	}
-	must(p.t, cluster.Until(p.t.Context(), "the Service to lead astray", func(ctx context.Context) error {
+}
+
+// unready takes the readiness of all members away, and leaves etcd alone, until resume.
+func (p *plant) unready() (resume func()) {
+	p.t.Helper()
+	halted, err := p.pods(p.t.Context())
+	must(p.t, err)
+	for _, pod := range halted {
+		must(p.t, shared.Nodes.Halt(p.ns, pod.Name, "guard"))
+	}
+	must(p.t, cluster.Until(p.t.Context(), "no pod to be ready", func(ctx context.Context) error {
 		pods, err := p.pods(ctx)
-		for _, pod := range pods {
-			if isReady(&pod) {
-				err = errNotYet
-			}
+		if slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return isReady(&pod) }) {
+			err = errNotYet
 		}
 		return err
 	}))
 	return func() {
-		p.t.Helper()
-		for i := range 2 {
-			must(p.t, shared.Nodes.Resume(p.ns, p.pod(i), "guard"))
+		for _, pod := range halted {
+			_ = shared.Nodes.Resume(p.ns, pod.Name, "guard") // its pod may have gone
 		}
-		must(p.t, admin.Delete(p.t.Context(), slice))
 	}
 }
 

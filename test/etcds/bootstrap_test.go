@@ -59,7 +59,7 @@ func TestMigration(t *testing.T) {
 	if got := recorded(moved.get()); len(got) > 0 {
 		t.Errorf("recorded as joined: %v", got)
 	}
-	moved.told(t, "LeaderMoved: Leadership moved from main-2", "MemberRemoved: Member main-2 is no member any more.")
+	moved.told("LeaderMoved: Leadership moved from main-2", "MemberRemoved: Member main-2 is no member any more.")
 	rests(t, source, moved)
 	writes.kept()
 	moved.kept()

@@ -6,9 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	eventsv1 "k8s.io/api/events/v1"
 
 	"github.com/quorate/quorate/test/cluster"
 )
@@ -46,19 +43,4 @@ func (p *plant) down(ordinal int) (up func()) {
 		return nil
 	}))
 	return func() { hold(key, false) }
-}
-
-// events are what was told of the Etcd, oldest first.
-func (p *plant) events(ctx context.Context) ([]string, error) {
-	var list eventsv1.EventList
-	if err := admin.List(ctx, &list, client.InNamespace(p.ns)); err != nil {
-		return nil, err
-	}
-	var out []string
-	for _, e := range list.Items {
-		if e.Regarding.Kind == "Etcd" && e.Regarding.Name == p.name {
-			out = append(out, e.Reason+": "+e.Note)
-		}
-	}
-	return out, nil
 }

@@ -46,6 +46,23 @@ func TestQuorumLostHalfWayIn(t *testing.T) {
 	p.kept()
 }
 
+// The API server is killed in the middle of a scale-in; what is left to do is done
+// once it is back, and nothing twice.
+//
+//
+func TestAPIServerIsKilledHalfWayIn(t *testing.T) {
+	p := newPlant(t, 5)
+	p.put("five")
+	goOn := p.half(3)
+	must(t, shared.KillAPIServer(t.Context()))
+	goOn()
+	p.settled(3)
+	p.want(3)
+	p.told(removed(p.pod(4)))
+	p.told(removed(p.pod(3)))
+	p.kept()
+}
+
 // half begins a scale-in and holds it up after its first removal: the API server
 // takes no record of a second one until goOn.
 func (p *plant) half(replicas int) (goOn func()) {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -130,22 +129,6 @@ func (p *plant) podUIDs() map[string]string {
 		out[pod.Name] = string(pod.UID)
 	}
 	return out
-}
-
-// told checks that events were told in this order, by their beginnings.
-func (p *plant) told(t *testing.T, beginnings ...string) {
-	t.Helper()
-	story, err := p.events(t.Context())
-	must(t, err)
-	rest := story
-	for _, b := range beginnings {
-		i := slices.IndexFunc(rest, func(e string) bool { return strings.HasPrefix(e, b) })
-		if i < 0 {
-			t.Errorf("no event %q in its place in\n%s", b, strings.Join(story, "\n"))
-			return
-		}
-		rest = rest[i+1:]
-	}
 }
 
 // passes makes the controller look at the Etcd a number of times, each told by an

@@ -47,11 +47,14 @@ func (p *plant) client(urls ...string) *clientv3.Client {
 	return c
 }
 
-// view is the live list, as the controller reads it.
-func (p *plant) view() *etcd.View {
+// view is the live list, as the controller reads it. A Service leads to a member that
+// has just left for a moment longer.
+func (p *plant) view() (v *etcd.View) {
 	p.t.Helper()
-	v, err := viewAt(p.t.Context(), p.tls, p.service())
-	must(p.t, err)
+	must(p.t, cluster.Until(p.t.Context(), "the member list", func(ctx context.Context) (err error) {
+		v, err = viewAt(ctx, p.tls, p.service())
+		return err
+	}))
 	return v
 }
 
@@ -109,10 +112,10 @@ func (p *plant) put(prefix string) {
 	p.t.Helper()
 	c := p.client()
 	for i := range keys {
-		ctx, cancel := context.WithTimeout(p.t.Context(), 10*time.Second)
-		_, err := c.Put(ctx, fmt.Sprintf("/%s/%d", prefix, i), prefix)
-		cancel()
-		must(p.t, err)
+		p.answered(func(ctx context.Context) error {
+			_, err := c.Put(ctx, fmt.Sprintf("/%s/%d", prefix, i), prefix)
+			return err
+		})
 	}
 	p.written = append(p.written, prefix)
 }
@@ -122,12 +125,22 @@ func (p *plant) kept() {
 	p.t.Helper()
 	c := p.client()
 	for _, prefix := range p.written {
-		ctx, cancel := context.WithTimeout(p.t.Context(), 10*time.Second)
-		r, err := c.Get(ctx, "/"+prefix+"/", clientv3.WithPrefix(), clientv3.WithCountOnly())
-		cancel()
-		must(p.t, err)
-		if r.Count != keys {
-			p.t.Errorf("%d keys of %s, want %d", r.Count, prefix, keys)
-		}
+		p.answered(func(ctx context.Context) error {
+			r, err := c.Get(ctx, "/"+prefix+"/", clientv3.WithPrefix(), clientv3.WithCountOnly())
+			if err == nil && r.Count != keys {
+				p.t.Errorf("%d keys of %s, want %d", r.Count, prefix, keys)
+			}
+			return err
+		})
 	}
+}
+
+// answered asks again until etcd answers: see view.
+func (p *plant) answered(call func(context.Context) error) {
+	p.t.Helper()
+	must(p.t, cluster.Until(p.t.Context(), "an answer of etcd", func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		return call(ctx)
+	}))
 }

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 func run(m *testing.M) (code int, err error) {
 	ctx := context.Background()
 	shared, err = world.Start(ctx, world.Options{
-		Cluster: cluster.Options{ControllerManager: true}, Nodes: true, Controllers: true,
+		Cluster: cluster.Options{ControllerManager: true}, Nodes: true, EtcdMinors: []string{"3.5", "3.6", "3.7"}, Controllers: true,
 		ManagerFlags: []string{"--learner-grace=5s"},
 	})
 	if err != nil {

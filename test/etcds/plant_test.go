@@ -83,7 +83,7 @@ func (p *plant) create(replicas int, change ...func(*v1alpha1.Etcd)) {
 // clear ends the Etcd and waits until nothing of it runs: tests share two cores.
 func (p *plant) clear() {
 	if p.t.Failed() {
-		p.t.Log(p.story())
+		p.t.Log(p.report())
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -206,9 +206,9 @@ func describe(e *v1alpha1.Etcd) string {
 	return b.String()
 }
 
-// story is what a failed test needs to be understood: the Etcd, its pods and the
+// report is what a failed test needs to be understood: the Etcd, its pods and the
 // managers' last lines.
-func (p *plant) story() string {
+func (p *plant) report() string {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	e := &v1alpha1.Etcd{}

@@ -3,7 +3,6 @@ package etcds
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -30,7 +29,8 @@ func TestLostDisk(t *testing.T) {
 	p.settled(3)
 	p.want(3)
 	p.sameBut(old, 1)
-	p.tells("MemberReplaced: Member main-1 gets a new volume: its disk was lost.", "MemberRemoved: Member main-1 is no member any more.")
+	p.told("MemberReplaced: Member main-1 gets a new volume: its disk was lost.")
+	p.told("MemberRemoved: Member main-1 is no member any more.")
 	p.kept()
 }
 
@@ -117,20 +117,6 @@ func (p *plant) sameBut(old map[string]uint64, ordinal int) {
 			p.t.Errorf("%s is %x and was %x", name, id, old[name])
 		}
 	}
-}
-
-// tells waits for events of the Etcd.
-func (p *plant) tells(notes ...string) {
-	p.t.Helper()
-	must(p.t, cluster.Until(p.t.Context(), "the events", func(ctx context.Context) error {
-		told, err := p.events(ctx)
-		for _, note := range notes {
-			if err == nil && !slices.Contains(told, note) {
-				err = fmt.Errorf("%w: no %q in\n%s", errNotYet, note, strings.Join(told, "\n"))
-			}
-		}
-		return err
-	}))
 }
 
 // watchEvery is short against everything that changes a list.

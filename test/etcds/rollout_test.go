@@ -59,9 +59,7 @@ func TestTemplateIsRolledOnePodAtATime(t *testing.T) {
 	calm()
 	p.sameBut(old, -1)
 	p.kept()
-	told, err := p.events(t.Context())
-	must(t, err)
-	moves := slices.DeleteFunc(told, func(e string) bool { return !strings.HasPrefix(e, "LeaderMoved: ") })
+	moves := slices.DeleteFunc(p.story("LeaderMoved: "), func(e string) bool { return !strings.HasPrefix(e, "LeaderMoved: ") })
 	restarts := order()
 	if len(restarts) != 3 || len(moves) != 1 || !strings.HasPrefix(moves[0], "LeaderMoved: Leadership moved from "+restarts[len(restarts)-1]+" to ") {
 		t.Errorf("restarts %v and %v, want each pod once, and leadership to move once, off the last one", restarts, moves)

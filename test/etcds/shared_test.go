@@ -117,9 +117,8 @@ func TestBothAreScaledAtOnce(t *testing.T) {
 	moved.shares(3)
 	source.shares(1)
 	moved.lists("main-0", "moved-0", "moved-1", "moved-2")
-	for _, p := range []*plant{source, moved} {
-		story, err := p.events(t.Context())
-		must(t, err)
+	for p, end := range map[*plant]string{source: "ScalingIn from 3 to 1", moved: "ScalingOut from 1 to 3"} {
+		story := p.story("ScaleOperationEnded: " + end + " members is done.")
 		if i := slices.IndexFunc(story, func(e string) bool { return strings.HasPrefix(e, v1alpha1.EventQuorumLost) }); i >= 0 {
 			t.Errorf("%s: %s", p.name, story[i])
 		}
@@ -170,7 +169,7 @@ func TestDeletionOfTheDead(t *testing.T) {
 	if waited := metav1.Now().Sub(before.Time).Seconds(); waited < 29 {
 		t.Errorf("gone after %.0f s: members of a shared cluster have 30 s to leave it safely", waited)
 	}
-	moved.told(t, "MembersAbandoned: The shared cluster has given no member list for 30s")
+	moved.told("MembersAbandoned: The shared cluster has given no member list for 30s")
 
 	alone := newPlant(t, 1)
 	alone.down(0)

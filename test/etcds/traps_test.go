@@ -52,7 +52,7 @@ func TestServiceNameIsTaken(t *testing.T) {
 	second := &plant{t: t, ns: first.ns, name: "main-peer"}
 	second.create(1)
 	second.blockedBy(v1alpha1.ErrForeignResource, "Service main-peer")
-	second.told(t, "Blocked: ERR_FOREIGN_RESOURCE: Service main-peer")
+	second.told("Blocked: ERR_FOREIGN_RESOURCE: Service main-peer")
 	second.passes(2)
 	if after := first.serviceOf("main-peer"); after.ResourceVersion != before.ResourceVersion {
 		t.Errorf("Service main-peer was changed: %v", after.Spec)
