@@ -25,7 +25,7 @@ Exit codes:
    2  the command line or the configuration cannot be used; nothing was touched
   10  ErrMemberPermanentlyRemoved: the disk is that of a removed member
   11  ErrMembershipCheckFailed: whether it was removed cannot be told
-  12  ErrOtherCluster: the disk is that of another cluster
+  12  ErrOtherCluster: another cluster than this member's
   13  ErrCopiedVolume: the disk's member is alive under another name
   14  ErrDiskLost: the cluster counts on a member whose log is gone
   15  ErrBeyondReplicas: the ordinal does not belong, and the disk is empty

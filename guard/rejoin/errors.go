@@ -11,7 +11,7 @@ var (
 	// a witness cannot be read.
 	ErrMembershipCheckFailed = errors.New("whether the member was removed cannot be told")
 	// ErrOtherCluster: disk and cluster do not belong together.
-	ErrOtherCluster = errors.New("the disk is that of another cluster")
+	ErrOtherCluster = errors.New("another cluster than this member's")
 	// ErrCopiedVolume: the disk's member is in the cluster under another name.
 	ErrCopiedVolume = errors.New("the disk is a copy of another member's")
 	// ErrDiskLost: the cluster counts on a member whose log is gone. It must be

@@ -57,7 +57,7 @@ func TestPredecessorsDisks(t *testing.T) {
 	s.publish()
 	for _, p := range s.pods {
 		p.run()
-		s.refuses(p, "ErrOtherCluster: the disk is that of another cluster: ")
+		s.refuses(p, "ErrOtherCluster: another cluster than this member's: ")
 	}
 }
 
