@@ -3,29 +3,27 @@ package etcd
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	etcdclient "github.com/quorate/quorate/internal/etcd"
 )
 
-// list asks through the client Service, and where that leads nowhere, the members
+// serviceFor is how long the client Service may take before the members are asked by
+// their own names as well: an answer takes milliseconds, and a Service without
+// endpoints gives none until the deadline.
+const serviceFor = time.Second
+
+// list asks through the client Service, and where that does not answer, the members
 // that stay by their own names, since readiness may lag behind, and the source, which
 // may be all that is left of a shared cluster. A cluster that had no quorum the last
 // time is asked both ways at once: each may take its whole time.
 func (c *cycle) list(ctx context.Context) (*etcdclient.View, error) {
-	service := []string{c.names.serviceURL()}
+	after := serviceFor
 	if !isTrue(c.etcd, v1alpha1.ConditionQuorate) {
-		return c.firstList(ctx, service, c.byName())
+		after = 0
 	}
-	view, err := c.listAt(ctx, service)
-	if final(err) {
-		return view, err
-	}
-	view, own := c.listAt(ctx, c.byName())
-	if own == nil {
-		return view, nil
-	}
-	return nil, errors.Join(err, own)
+	return c.firstList(ctx, after, []string{c.names.serviceURL()}, c.byName())
 }
 
 // final tells whether another way to ask would not help.
@@ -45,42 +43,55 @@ func (c *cycle) byName() []string {
 	return urls
 }
 
-// firstList is the first answer that any of the ways gives, or why none did. The others
-// are given up then, and have ended when it returns.
-func (c *cycle) firstList(ctx context.Context, ways ...[]string) (*etcdclient.View, error) {
+// firstList is the first answer that any of the ways gives, or why none did. The next
+// way is tried when the one before it has failed, or has not answered for a while. The
+// others are given up then, and have ended when it returns.
+func (c *cycle) firstList(ctx context.Context, after time.Duration, ways ...[]string) (*etcdclient.View, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	type answer struct {
-		view *etcdclient.View
-		err  error
-	}
 	answers := make(chan answer, len(ways))
-	asked := 0
+	open := 0
 	defer func() {
 		cancel()
-		for range asked {
+		for range open {
 			<-answers
 		}
 	}()
-	for _, urls := range ways {
-		cluster, err := c.connect(ctx, urls)
-		if err != nil {
-			return nil, err
-		}
-		asked++
-		go func() {
-			view, err := cluster.View(ctx)
-			c.end(cluster)
-			answers <- answer{view, err}
-		}()
-	}
 	var errs []error
-	for range ways {
-		a := <-answers
-		asked--
-		if final(a.err) {
-			return a.view, a.err
+	late := time.NewTimer(0)
+	defer late.Stop()
+	for len(ways) > 0 || open > 0 {
+		select {
+		case a := <-answers:
+			open--
+			if final(a.err) {
+				return a.view, a.err
+			}
+			errs = append(errs, a.err)
+			late.Reset(0)
+		case <-late.C:
+			if len(ways) == 0 {
+				continue
+			}
+			cluster, err := c.connect(ctx, ways[0])
+			if err != nil {
+				return nil, err
+			}
+			open, ways = open+1, ways[1:]
+			go func() { answers <- c.answer(ctx, cluster) }()
+			late.Reset(after)
 		}
-		errs = append(errs, a.err)
 	}
 	return nil, errors.Join(errs...)
+}
+
+// answer is that of one way.
+type answer struct {
+	view *etcdclient.View
+	err  error
+}
+
+func (c *cycle) answer(ctx context.Context, cluster Cluster) answer {
+	view, err := cluster.View(ctx)
+	c.end(cluster)
+	return answer{view, err}
 }

@@ -96,7 +96,7 @@ func (c *cycle) listAt(ctx context.Context, endpoints []string) (*etcdclient.Vie
 func (c *cycle) unlisted() {
 	switch {
 	case errors.Is(c.viewErr, etcdclient.ErrOtherCluster):
-		c.fail(v1alpha1.ErrOtherCluster, oneLine(c.viewErr)+"; nothing is changed. Make the Service "+c.names.clientService()+" lead to this Etcd's own pods")
+		c.fail(v1alpha1.ErrOtherCluster, oneLine(c.viewErr)+"; nothing is changed. "+c.rightEndpoints())
 	case errors.Is(c.viewErr, errTLS):
 		c.fail(v1alpha1.ErrReadTLS, oneLine(c.viewErr))
 	case c.gone():
@@ -106,6 +106,15 @@ func (c *cycle) unlisted() {
 		c.fail(v1alpha1.ErrListMembers, "no member gives a linearizable list: "+oneLine(c.viewErr))
 	}
 	c.soon(busy)
+}
+
+// rightEndpoints is the way out where another cluster answers.
+func (c *cycle) rightEndpoints() string {
+	text := "Make the Service " + c.names.clientService() + " lead to this Etcd's own pods"
+	if c.names.settings().BootstrapWithExistingCluster != nil {
+		text += ", and spec.etcd.bootstrapWithExistingCluster.clientEndpoints to the cluster that it joined"
+	}
+	return text
 }
 
 // formed records the cluster's ID as soon as it is known: from then on members join,
