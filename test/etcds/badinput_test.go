@@ -10,6 +10,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/test/cluster"
@@ -123,7 +124,8 @@ func (p *plant) divert(other *plant) (undivert func()) {
 	}
 }
 
-// unready takes the readiness of all members away, and leaves etcd alone, until resume.
+// unready takes the readiness of all members away, and leaves etcd alone, until resume;
+// a pod that has gone by then needs none.
 func (p *plant) unready() (resume func()) {
 	p.t.Helper()
 	halted, err := p.pods(p.t.Context())
@@ -139,10 +141,22 @@ func (p *plant) unready() (resume func()) {
 		return err
 	}))
 	return func() {
+		p.t.Helper()
 		for _, pod := range halted {
-			_ = shared.Nodes.Resume(p.ns, pod.Name, "guard") // its pod may have gone
+			if err := shared.Nodes.Resume(p.ns, pod.Name, "guard"); p.stays(&pod) {
+				must(p.t, err)
+			}
 		}
 	}
+}
+
+// stays reports whether this very pod is there and not on its way out.
+func (p *plant) stays(pod *corev1.Pod) bool {
+	p.t.Helper()
+	now := &corev1.Pod{}
+	err := admin.Get(p.t.Context(), client.ObjectKeyFromObject(pod), now)
+	must(p.t, client.IgnoreNotFound(err))
+	return err == nil && now.UID == pod.UID && now.DeletionTimestamp == nil
 }
 
 func isReady(pod *corev1.Pod) bool {

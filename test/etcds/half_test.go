@@ -3,6 +3,7 @@ package etcds
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -47,12 +48,14 @@ func TestQuorumLostHalfWayIn(t *testing.T) {
 }
 
 // The API server is killed in the middle of a scale-in; what is left to do is done
-// once it is back, and nothing twice.
+// once it is back, and nothing else.
 //
 //
 func TestAPIServerIsKilledHalfWayIn(t *testing.T) {
 	p := newPlant(t, 5)
 	p.put("five")
+	before := p.podUIDs()
+	maps.DeleteFunc(before, func(name, _ string) bool { return name == p.pod(3) || name == p.pod(4) })
 	goOn := p.half(3)
 	must(t, shared.KillAPIServer(t.Context()))
 	goOn()
@@ -60,6 +63,9 @@ func TestAPIServerIsKilledHalfWayIn(t *testing.T) {
 	p.want(3)
 	p.told(removed(p.pod(4)))
 	p.told(removed(p.pod(3)))
+	if after := p.podUIDs(); !maps.Equal(after, before) {
+		t.Errorf("pods %v, want those that stay untouched: %v", after, before)
+	}
 	p.kept()
 }
 

@@ -17,18 +17,11 @@ func TestSourceIsUnreachable(t *testing.T) {
 	source := &plant{t: t, ns: newNamespace(t), name: "main"}
 	moved := &plant{t: t, ns: newNamespace(t), name: "moved"}
 	moved.create(1, sourced(source, 0))
-	moved.blockedBy(v1alpha1.ErrListMembers, "the source does not answer, and nothing is started before it does", source.service())
-	moved.told("Blocked: ERR_LIST_MEMBERS: the source does not answer")
-	if pods, err := moved.pods(t.Context()); err != nil || len(pods) > 0 {
-		t.Errorf("%d pods (%v), want none", len(pods), err)
-	}
+	moved.awaits(source)
 	source.create(1)
-	source.settled(1)
+	source.shares(1) // moved may be in its list before all is well
 	source.put("source")
-	moved.shares(1)
-	moved.lists("main-0", "moved-0")
-	moved.written = source.written
-	moved.kept()
+	moved.joins(source)
 }
 
 // The source's endpoints lead to another cluster after the join has begun: the Etcd
@@ -59,11 +52,8 @@ func TestSourceBecomesAnotherCluster(t *testing.T) {
 		t.Errorf("cluster %s is recorded, want %s", moved.get().Status.ClusterID, ours)
 	}
 	undivert()
-	moved.shares(1)
-	moved.lists("main-0", "moved-0")
+	moved.joins(source)
 	other.lists("main-0")
-	moved.written = source.written
-	moved.kept()
 	other.kept()
 }
 
@@ -76,15 +66,9 @@ func TestSourceServiceWithoutEndpoints(t *testing.T) {
 	resume := source.unready()
 	moved := &plant{t: t, ns: newNamespace(t), name: "moved"}
 	moved.create(1, sourced(source, 0))
-	moved.blockedBy(v1alpha1.ErrListMembers, "the source does not answer, and nothing is started before it does", source.service())
-	if pods, err := moved.pods(t.Context()); err != nil || len(pods) > 0 {
-		t.Errorf("%d pods (%v), want none", len(pods), err)
-	}
+	moved.awaits(source)
 	resume()
-	moved.shares(1)
-	moved.lists("main-0", "moved-0")
-	moved.written = source.written
-	moved.kept()
+	moved.joins(source)
 }
 
 // The own client Service has no endpoints: the members answer by their own names, so
@@ -104,6 +88,27 @@ func TestServiceWithoutEndpoints(t *testing.T) {
 	resume()
 	p.settled(1)
 	p.want(1)
+	p.kept()
+}
+
+// awaits waits until the Etcd says that its source is silent, and holds it to start
+// nothing before it answers.
+func (p *plant) awaits(source *plant) {
+	p.t.Helper()
+	p.blockedBy(v1alpha1.ErrListMembers, "the source does not answer, and nothing is started before it does", source.service())
+	p.told("Blocked: ERR_LIST_MEMBERS: the source does not answer")
+	if pods, err := p.pods(p.t.Context()); err != nil || len(pods) > 0 {
+		p.t.Errorf("%d pods (%v), want none", len(pods), err)
+	}
+}
+
+// joins waits until an Etcd of one member shares the cluster with a source of one,
+// and has all that was written there.
+func (p *plant) joins(source *plant) {
+	p.t.Helper()
+	p.shares(1)
+	p.lists(source.pod(0), p.pod(0))
+	p.written = source.written
 	p.kept()
 }
 
