@@ -4,12 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"sync/atomic"
 	"time"
+
+	"google.golang.org/grpc/connectivity"
 )
 
 // ask makes one call under its limit, and says what was wrong.
 func ask[T any](ctx context.Context, n *Node, limit time.Duration, doing string, call func(context.Context) (T, error)) (T, error) {
+	if end, ok := ctx.Deadline(); ok {
+		limit = min(limit, time.Until(end).Round(time.Millisecond))
+	}
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var answered atomic.Bool
@@ -18,30 +24,25 @@ func ask[T any](ctx context.Context, n *Node, limit time.Duration, doing string,
 		return answer, nil
 	}
 	var none T
-	doing = fmt.Sprintf("%s at %s", doing, n.address)
-	if errors.Is(ctx.Err(), context.Canceled) {
-		return none, fmt.Errorf("%s: %w", doing, ctx.Err())
-	}
 	s := seen{err: err, answered: answered.Load(), fault: n.witness.last()}
-	return none, explain(doing, s.kind(), s.cause(limit, bounded.Err()))
+	return none, n.blame(ctx, doing, s, limit)
+}
+
+// blame keeps what the caller did itself apart from what the node did.
+func (n *Node) blame(ctx context.Context, doing string, s seen, limit time.Duration) error {
+	switch {
+	case errors.Is(s.err, ErrClosedDoor):
+		return s.err
+	case errors.Is(ctx.Err(), context.Canceled):
+		return fmt.Errorf("%s at %s: %w", doing, n.address, ctx.Err())
+	case n.conn.GetState() == connectivity.Shutdown:
+		return fmt.Errorf("%s at %s: %w", doing, n.address, net.ErrClosed)
+	}
+	return n.explain(doing, s.kind(), s.cause(limit))
 }
 
 // explain is every error of a node: what was done, the kind, what was seen, and the
 // way out.
-func explain(doing string, kind, cause error) error {
-	return fmt.Errorf("%s: %w: %w; %s", doing, kind, cause, waysOut[kind])
-}
-
-// cause is what says most: the fault of the connection, that time is up, or what
-// gRPC has.
-func (s seen) cause(limit time.Duration, expired error) error {
-	switch {
-	case s.answered:
-		return s.err
-	case s.fault != nil:
-		return s.fault
-	case expired != nil:
-		return fmt.Errorf("silent for %s: %w", limit, expired)
-	}
-	return s.err
+func (n *Node) explain(doing string, kind, cause error) error {
+	return fmt.Errorf("%s at %s: %w: %w; %s", doing, n.address, kind, cause, waysOut[kind])
 }

@@ -1,10 +1,13 @@
 package talos
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -36,6 +39,20 @@ func (s seen) kind() error {
 	default:
 		return ErrFailed
 	}
+}
+
+// cause is what says most: what the server said, the fault of the connection, that
+// time is up, or what gRPC says.
+func (s seen) cause(limit time.Duration) error {
+	switch {
+	case s.answered:
+		return s.err
+	case s.fault != nil:
+		return s.fault
+	case status.Code(s.err) == codes.DeadlineExceeded:
+		return fmt.Errorf("silent for %s: %w", limit, context.DeadlineExceeded)
+	}
+	return s.err
 }
 
 // answerKind judges a status of the server. Talos sets these codes alone; all else

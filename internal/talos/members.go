@@ -94,7 +94,7 @@ func (n *Node) Leave(ctx context.Context) error {
 	const doing = "leave the etcd cluster"
 	needs := min(LeaveNeeds, n.timeouts.Leave)
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < needs {
-		return explain(doing+" at "+n.address, ErrShortDeadline, fmt.Errorf("the node may need %s", needs))
+		return n.explain(doing, ErrShortDeadline, fmt.Errorf("the node may need %s", needs))
 	}
 	_, err := ask(ctx, n, n.timeouts.Leave, doing, func(ctx context.Context) (*machine.EtcdLeaveClusterResponse, error) {
 		return n.machine.EtcdLeaveCluster(ctx, &machine.EtcdLeaveClusterRequest{})

@@ -87,7 +87,7 @@ func (n *Node) MemberID(ctx context.Context) (uint64, error) {
 	}
 	id, err := etcd.ParseMemberID(member.TypedSpec().MemberID)
 	if err != nil {
-		return 0, explain(doing+" at "+n.address, ErrFailed, err)
+		return 0, n.explain(doing, ErrFailed, err)
 	}
 	return id, nil
 }
@@ -101,7 +101,7 @@ func (n *Node) VerifyCluster(ctx context.Context) error {
 		return err
 	}
 	if got, want := info.TypedSpec().ClusterID, n.bundle.ClusterID(); got != want {
-		return explain(doing+" at "+n.address, ErrOtherCluster, fmt.Errorf("it is %s, and the bundle's is %s", got, want))
+		return n.explain(doing, ErrOtherCluster, fmt.Errorf("it is %s, and the bundle's is %s", got, want))
 	}
 	return nil
 }

@@ -1,0 +1,143 @@
+package talos
+
+import (
+	"context"
+	"errors"
+	"net"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// listen is a port with nobody behind it: what connects is accepted and never served.
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() }) // a test may have closed it
+	return l
+}
+
+func TestRefused(t *testing.T) {
+	l := listen(t)
+	address := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// Leave has the longest limit, and a dead node is told from its first dial.
+	n := newNode(t, loadBundle(t), Options{Address: address, Role: Admin})
+	checkFailure(t, n.Leave(t.Context()), ErrUnreachable, leaving+"no answer from the node: dial tcp NODE: connect: connection refused"+checkNet, address)
+}
+
+// covers: B-10
+func TestSilentHandshake(t *testing.T) {
+	l := listen(t)
+	n := newNode(t, loadBundle(t), Options{Address: l.Addr().String(), Role: Admin, Timeouts: Timeouts{Dial: 100 * time.Millisecond}})
+	checkFailure(t, n.Leave(t.Context()), ErrUnreachable, leaving+"no answer from the node: TLS handshake: context deadline exceeded"+checkNet, l.Addr().String())
+}
+
+// A node that comes back is reached by the same client.
+func TestNodeComesBack(t *testing.T) {
+	l := listen(t)
+	b := loadBundle(t)
+	n := newNode(t, b, Options{Address: l.Addr().String(), Timeouts: Timeouts{Dial: 100 * time.Millisecond}})
+	if _, err := n.Version(t.Context()); !errors.Is(err, ErrUnreachable) {
+		t.Fatalf("while it is silent: %v", err)
+	}
+	newServer(t, b, func(s *server) { s.listener = l })
+	within(t, "an answer of the node that came back", func() error {
+		_, err := n.Version(t.Context())
+		return err
+	})
+}
+
+func TestCallerEndsIt(t *testing.T) {
+	b := loadBundle(t)
+	begun := make(chan struct{})
+	s := newServer(t, b, func(s *server) {
+		s.before = func(ctx context.Context) error { begun <- struct{}{}; return silence(ctx) }
+	})
+	n := newNode(t, b, Options{Address: s.address})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-begun; cancel() }()
+	_, err := n.Version(ctx)
+	if want := "read the Talos version at " + s.address + ": context canceled"; !errors.Is(err, context.Canceled) || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	go func() { <-begun; _ = n.Close() }() // the call says how it went
+	_, err = n.Version(t.Context())
+	if want := "read the Talos version at " + s.address + ": use of closed network connection"; !errors.Is(err, net.ErrClosed) || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestNearerDeadlineOfTheCaller(t *testing.T) {
+	b := loadBundle(t)
+	s := newServer(t, b, func(s *server) { s.before = silence })
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err := newNode(t, b, Options{Address: s.address}).Version(ctx)
+	if !errors.Is(err, ErrUnreachable) || strings.Contains(err.Error(), DefaultRead.String()) {
+		t.Errorf("got %v, want ErrUnreachable after the caller's time", err)
+	}
+}
+
+func TestNothingIsLeftAfterClose(t *testing.T) {
+	b := loadBundle(t)
+	s := newServer(t, b, nil)
+	silent := listen(t)
+	for _, address := range []string{s.address, silent.Addr().String()} {
+		n, err := NewNode(b, Options{Address: address, Timeouts: Timeouts{Dial: 50 * time.Millisecond}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var asked sync.WaitGroup
+		asked.Go(func() { _, _ = n.Version(t.Context()) }) // that it connects is all
+		asked.Wait()
+		if err := n.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	}
+	within(t, "the end of the clients' goroutines", func() error {
+		if left := clients(); left != "" {
+			return errors.New(left)
+		}
+		return nil
+	})
+}
+
+// clients are the goroutines of gRPC that are no server's.
+func clients() string {
+	all := make([]byte, 1<<20)
+	all = all[:runtime.Stack(all, true)]
+	var left []string
+	for _, g := range strings.Split(string(all), "\n\n") {
+		if strings.Contains(g, "google.golang.org/grpc") && !strings.Contains(g, "grpc.(*Server)") && !strings.Contains(g, "NewServerTransport") {
+			left = append(left, g)
+		}
+	}
+	return strings.Join(left, "\n\n")
+}
+
+// within waits for what has no event of its own.
+func within(t *testing.T, what string, check func() error) {
+	t.Helper()
+	deadline := time.After(time.Minute)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := check()
+		if err == nil {
+			return
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("waited a minute for %s: %v", what, err)
+		case <-tick.C:
+		}
+	}
+}
