@@ -1,0 +1,147 @@
+package talos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// errOn is the error of a machine that is to be switched on and is.
+var errOn = errors.New("the machine is on")
+
+// PowerOn boots a machine that is off. A machine whose STATE was wiped stays in
+// maintenance: it is on, and serves nobody.
+func (n *Node) PowerOn() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.plugged {
+		return fmt.Errorf("switch on %s: %w", n.Name, errOn)
+	}
+	n.plugged = true
+	return n.startLocked()
+}
+
+func (n *Node) startLocked() (err error) {
+	if n.boot != nil || !n.plugged || !n.disk.configured() {
+		return nil
+	}
+	n.boot, err = n.start()
+	return err
+}
+
+// PowerOff pulls the plug: nothing is stopped in order, and nothing comes back until
+// PowerOn. It waits for what the machine was about to do.
+func (n *Node) PowerOff() {
+	n.mu.Lock()
+	b := n.boot
+	n.boot, n.plugged = nil, false
+	n.mu.Unlock()
+	if b != nil {
+		b.crash()
+	}
+	n.work.Wait()
+}
+
+// destroy ends a machine for good.
+func (n *Node) destroy() {
+	if b, err := n.current(); err == nil {
+		b.killEtcd()
+	}
+	n.die()
+	n.PowerOff()
+}
+
+// Reboot reboots in order, as somebody at the console does, and waits until the
+// machine API answers again.
+func (n *Node) Reboot(ctx context.Context) error {
+	b, err := n.current()
+	if err != nil {
+		return fmt.Errorf("reboot: %w", err)
+	}
+	n.work.Add(1)
+	defer n.work.Done()
+	return n.cycle(ctx, b, nil)
+}
+
+// cycle ends a boot in order, does something to the disk and boots again. It does
+// nothing if the boot is over already.
+func (n *Node) cycle(ctx context.Context, b *boot, between func() error) error {
+	if err := n.halt(ctx, b); err != nil {
+		return err
+	}
+	if between != nil {
+		if err := between(); err != nil {
+			return err
+		}
+	}
+	return n.comeBack(ctx)
+}
+
+// halt ends a boot in order and leaves the machine without one.
+func (n *Node) halt(ctx context.Context, b *boot) error {
+	n.mu.Lock()
+	if n.boot != b {
+		n.mu.Unlock()
+		return fmt.Errorf("shut down %s: this boot is over: %w", n.Name, errOff)
+	}
+	n.boot = nil
+	n.mu.Unlock()
+	b.shutdown(ctx)
+	return nil
+}
+
+// comeBack boots again after the time that a reboot takes.
+func (n *Node) comeBack(ctx context.Context) error {
+	if err := pause(ctx, n.Timing().Reboot); err != nil {
+		return fmt.Errorf("wait for %s to boot: %w", n.Name, err)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.startLocked()
+}
+
+// pause waits, and answers early and with the reason if ctx is done.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// blink takes the power away for the time of a reboot.
+func (n *Node) blink(ctx context.Context, b *boot) error {
+	n.mu.Lock()
+	if n.boot != b {
+		n.mu.Unlock()
+		return nil
+	}
+	n.boot = nil
+	n.mu.Unlock()
+	b.crash()
+	return n.comeBack(ctx)
+}
+
+// behind does something that no caller waits for; it ends with the node. It can fail
+// only by the node's end: whoever waits for the machine to be back says so.
+func (b *boot) behind(do func(ctx context.Context) error) {
+	b.node.work.Go(func() { _ = do(b.node.life) })
+}
+
+// switchOff ends a boot in order, does something to the disk and stays off.
+func (n *Node) switchOff(ctx context.Context, b *boot, between func() error) error {
+	if err := n.halt(ctx, b); err != nil {
+		return err
+	}
+	n.mu.Lock()
+	n.plugged = false
+	n.mu.Unlock()
+	if between == nil {
+		return nil
+	}
+	return between()
+}
