@@ -16,6 +16,7 @@ func ask[T any](ctx context.Context, n *Node, limit time.Duration, doing string,
 	if end, ok := ctx.Deadline(); ok {
 		limit = min(limit, time.Until(end).Round(time.Millisecond))
 	}
+	start := time.Now()
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var answered atomic.Bool
@@ -24,7 +25,7 @@ func ask[T any](ctx context.Context, n *Node, limit time.Duration, doing string,
 		return answer, nil
 	}
 	var none T
-	s := seen{err: err, answered: answered.Load(), fault: n.witness.last()}
+	s := seen{err: err, answered: answered.Load(), expired: time.Since(start) >= limit, fault: n.witness.last()}
 	return none, n.blame(ctx, doing, s, limit)
 }
 

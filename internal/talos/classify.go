@@ -20,14 +20,22 @@ type seen struct {
 	// answered: the server itself ended the call with a status. Without this an
 	// Unavailable of the node's etcd would pass for a dead node.
 	answered bool
+	// expired: the call's limit has passed. A server that is then told so by its own
+	// clock says no more than silence does.
+	expired bool
 	// fault is why there is no connection: of the dial, the handshake, or the alert
 	// that ended it. gRPC makes Unavailable of all three.
 	fault error
 }
 
+// said is whether the server has a reason of its own.
+func (s seen) said() bool {
+	return s.answered && !(s.expired && status.Code(s.err) == codes.DeadlineExceeded)
+}
+
 // kind names the failure by types and codes, never by texts.
 func (s seen) kind() error {
-	if s.answered {
+	if s.said() {
 		return answerKind(status.Code(s.err))
 	}
 	if k := certificateKind(s.fault); k != nil {
@@ -45,7 +53,7 @@ func (s seen) kind() error {
 // time is up, or what gRPC says.
 func (s seen) cause(limit time.Duration) error {
 	switch {
-	case s.answered:
+	case s.said():
 		return s.err
 	case s.fault != nil:
 		return s.fault

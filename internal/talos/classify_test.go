@@ -1,6 +1,7 @@
 package talos
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -53,7 +54,7 @@ func TestEveryFailureHasOneKind(t *testing.T) {
 		for _, f := range faults {
 			for _, fault := range []error{f.fault, wrapped(f.fault)} {
 				err := status.Error(code, "x509: certificate signed by unknown authority")
-				answered := seen{err: err, answered: true, fault: fault}.kind()
+				answered := seen{err: err, answered: true, expired: code != codes.DeadlineExceeded, fault: fault}.kind()
 				if want := or(answerKinds[code], ErrFailed); answered != want {
 					t.Errorf("%s answered after %v: %v, want %v", code, fault, answered, want)
 				}
@@ -65,6 +66,12 @@ func TestEveryFailureHasOneKind(t *testing.T) {
 					t.Errorf("%s after %v: %v, want %v", code, fault, got, or(f.kind, want))
 				}
 			}
+		}
+	}
+	late := status.FromContextError(context.DeadlineExceeded).Err()
+	for expired, want := range map[bool]error{true: ErrUnreachable, false: ErrFailed} {
+		if got := (seen{err: late, answered: true, expired: expired}).kind(); got != want {
+			t.Errorf("the server's clock says that time is up, and the limit has passed: %t: %v, want %v", expired, got, want)
 		}
 	}
 	if got := (seen{err: errEmpty, answered: true}).kind(); got != ErrFailed {

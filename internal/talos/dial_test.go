@@ -2,11 +2,12 @@ package talos
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"io"
 	"net"
-	"runtime"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -55,6 +56,64 @@ func TestNodeComesBack(t *testing.T) {
 	})
 }
 
+// What was wrong with an earlier connection is no reason for a later silence.
+func TestFaultIsForgottenOnceTheNodeIsTrusted(t *testing.T) {
+	b := loadBundle(t)
+	own, other := served(t, authorityOf(t, b), nil), served(t, otherAuthority(t), nil)
+	var right, mute atomic.Bool
+	s := newServer(t, b, func(s *server) {
+		s.config.Certificates = nil
+		s.config.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+			if right.Load() {
+				return &own, nil
+			}
+			return &other, nil
+		}
+		s.before = func(ctx context.Context) error {
+			if mute.Load() {
+				return silence(ctx)
+			}
+			return nil
+		}
+	})
+	n := newNode(t, b, Options{Address: s.address, Timeouts: Timeouts{Forfeit: 100 * time.Millisecond}, Role: Admin})
+	if _, err := n.Version(t.Context()); !errors.Is(err, ErrWrongCA) {
+		t.Fatalf("with a certificate of another authority: %v", err)
+	}
+	right.Store(true)
+	within(t, "an answer under the right certificate", func() error {
+		_, err := n.Version(t.Context())
+		return err
+	})
+	mute.Store(true)
+	if _, err := n.ForfeitLeadership(t.Context()); !errors.Is(err, ErrUnreachable) || errors.Is(err, ErrWrongCA) {
+		t.Errorf("silent after it was trusted: %v", err)
+	}
+}
+
+// late is a connection that a server refuses after it was greeted.
+type late struct {
+	net.Conn
+	err error
+}
+
+func (l late) Read([]byte) (int, error) { return 0, l.err }
+
+func TestLateAlertIsNoted(t *testing.T) {
+	for _, c := range []struct{ err, noted error }{
+		{&net.OpError{Op: "remote error", Err: tls.AlertError(45)}, ErrExpired},
+		{io.EOF, nil},
+	} {
+		w := &witness{}
+		if _, err := (&watched{Conn: late{err: c.err}, witness: w}).Read(make([]byte, 1)); err != c.err {
+			t.Errorf("read: %v, want %v", err, c.err)
+		}
+		if got := certificateKind(w.last()); got != c.noted {
+			t.Errorf("%v: %v is noted, want %v", c.err, got, c.noted)
+		}
+	}
+}
+
 func TestCallerEndsIt(t *testing.T) {
 	b := loadBundle(t)
 	begun := make(chan struct{})
@@ -84,43 +143,6 @@ func TestNearerDeadlineOfTheCaller(t *testing.T) {
 	if !errors.Is(err, ErrUnreachable) || strings.Contains(err.Error(), DefaultRead.String()) {
 		t.Errorf("got %v, want ErrUnreachable after the caller's time", err)
 	}
-}
-
-func TestNothingIsLeftAfterClose(t *testing.T) {
-	b := loadBundle(t)
-	s := newServer(t, b, nil)
-	silent := listen(t)
-	for _, address := range []string{s.address, silent.Addr().String()} {
-		n, err := NewNode(b, Options{Address: address, Timeouts: Timeouts{Dial: 50 * time.Millisecond}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var asked sync.WaitGroup
-		asked.Go(func() { _, _ = n.Version(t.Context()) }) // that it connects is all
-		asked.Wait()
-		if err := n.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
-	}
-	within(t, "the end of the clients' goroutines", func() error {
-		if left := clients(); left != "" {
-			return errors.New(left)
-		}
-		return nil
-	})
-}
-
-// clients are the goroutines of gRPC that are no server's.
-func clients() string {
-	all := make([]byte, 1<<20)
-	all = all[:runtime.Stack(all, true)]
-	var left []string
-	for _, g := range strings.Split(string(all), "\n\n") {
-		if strings.Contains(g, "google.golang.org/grpc") && !strings.Contains(g, "grpc.(*Server)") && !strings.Contains(g, "NewServerTransport") {
-			left = append(left, g)
-		}
-	}
-	return strings.Join(left, "\n\n")
 }
 
 // within waits for what has no event of its own.

@@ -2,6 +2,8 @@ package talos
 
 import (
 	"context"
+	"errors"
+	"io"
 
 	"github.com/siderolabs/talos/pkg/machinery/api/common"
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
@@ -61,7 +63,10 @@ func (m machineAPI) Read(in *machine.ReadRequest, stream machine.MachineService_
 		return err
 	}
 	if m.halfway != nil {
-		if err := m.halfway(stream.Context()); err != nil {
+		switch err := m.halfway(stream.Context()); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
 			return err
 		}
 	}

@@ -2,9 +2,6 @@ package talos
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"time"
 
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
 	"google.golang.org/protobuf/types/known/emptypb"
@@ -20,23 +17,31 @@ type Member struct {
 	Learner    bool
 }
 
-// Members is the linearizable list: it fails without a quorum. The node asks any
-// control plane for it.
+// Members is the linearizable list: it fails without a quorum, and is never empty.
+// The node asks any control plane for it.
 func (n *Node) Members(ctx context.Context) ([]Member, error) {
 	return ask(ctx, n, n.timeouts.Read, "list the etcd members", func(ctx context.Context) ([]Member, error) {
 		answer, err := n.machine.EtcdMemberList(ctx, &machine.EtcdMemberListRequest{})
 		if err != nil {
 			return nil, err
 		}
-		if len(answer.GetMessages()) == 0 {
+		list, err := only(answer.GetMessages())
+		if err != nil {
+			return nil, err
+		}
+		if len(list.GetMembers()) == 0 {
 			return nil, errEmpty
 		}
-		var members []Member
-		for _, m := range answer.GetMessages()[0].GetMembers() {
-			members = append(members, Member{m.GetId(), m.GetHostname(), m.GetPeerUrls(), m.GetClientUrls(), m.GetIsLearner()})
-		}
-		return members, nil
+		return membersOf(list.GetMembers()), nil
 	})
+}
+
+func membersOf(listed []*machine.EtcdMember) []Member {
+	var members []Member
+	for _, m := range listed {
+		members = append(members, Member{m.GetId(), m.GetHostname(), m.GetPeerUrls(), m.GetClientUrls(), m.GetIsLearner()})
+	}
+	return members
 }
 
 // EtcdStatus is what the node's own member says of itself.
@@ -48,7 +53,8 @@ type EtcdStatus struct {
 	// Term, Index and Applied are those of raft.
 	Term, Index, Applied uint64
 	// DBSize is in bytes.
-	DBSize  int64
+	DBSize int64
+	// Version is etcd's, as "3.6.4".
 	Version string
 	// Errors are those of the whole cluster, as alarms.
 	Errors []string
@@ -61,57 +67,17 @@ func (n *Node) EtcdStatus(ctx context.Context) (EtcdStatus, error) {
 		if err != nil {
 			return EtcdStatus{}, err
 		}
-		if len(answer.GetMessages()) == 0 {
-			return EtcdStatus{}, errEmpty
-		}
-		s := answer.GetMessages()[0].GetMemberStatus()
-		return EtcdStatus{MemberID: s.GetMemberId(), Leader: s.GetLeader(), Learner: s.GetIsLearner(), Term: s.GetRaftTerm(),
-			Index: s.GetRaftIndex(), Applied: s.GetRaftAppliedIndex(), DBSize: s.GetDbSize(), Version: s.GetProtocolVersion(), Errors: s.GetErrors()}, nil
-	})
-}
-
-// ForfeitLeadership makes the node's member hand over leadership, and gives the
-// hostname of the one that got it; "" if it did not lead. Talos takes the first other
-// member, even a learner, and then fails; it fails too if there is no other.
-func (n *Node) ForfeitLeadership(ctx context.Context) (to string, err error) {
-	return ask(ctx, n, n.timeouts.Forfeit, "forfeit the leadership of etcd", func(ctx context.Context) (string, error) {
-		answer, err := n.machine.EtcdForfeitLeadership(ctx, &machine.EtcdForfeitLeadershipRequest{})
+		own, err := only(answer.GetMessages())
 		if err != nil {
-			return "", err
+			return EtcdStatus{}, err
 		}
-		if len(answer.GetMessages()) == 0 {
-			return "", errEmpty
-		}
-		return answer.GetMessages()[0].GetMember(), nil
+		return statusOf(own.GetMemberStatus()), nil
 	})
 }
 
-// Leave makes the node's member leave: the node removes it, stops etcd and deletes
-// its data. It may take more than LeaveNeeds, and a call that is cut leaves data
-// behind, so that it is ErrShortDeadline, and nothing is sent, if ctx ends before
-// that. After any other error it is open whether it left: list the members.
-func (n *Node) Leave(ctx context.Context) error {
-	const doing = "leave the etcd cluster"
-	needs := min(LeaveNeeds, n.timeouts.Leave)
-	if end, ok := ctx.Deadline(); ok && time.Until(end) < needs {
-		return n.explain(doing, ErrShortDeadline, fmt.Errorf("the node may need %s", needs))
+func statusOf(s *machine.EtcdMemberStatus) EtcdStatus {
+	return EtcdStatus{
+		MemberID: s.GetMemberId(), Leader: s.GetLeader(), Learner: s.GetIsLearner(), Term: s.GetRaftTerm(), Index: s.GetRaftIndex(),
+		Applied: s.GetRaftAppliedIndex(), DBSize: s.GetDbSize(), Version: s.GetProtocolVersion(), Errors: s.GetErrors(),
 	}
-	_, err := ask(ctx, n, n.timeouts.Leave, doing, func(ctx context.Context) (*machine.EtcdLeaveClusterResponse, error) {
-		return n.machine.EtcdLeaveCluster(ctx, &machine.EtcdLeaveClusterRequest{})
-	})
-	return err
-}
-
-// RemoveMember removes a member by its ID, through this node. One that is not there
-// is removed. The machine of a removed member keeps its data. After an error it is
-// open whether it happened: list the members.
-func (n *Node) RemoveMember(ctx context.Context, id uint64) error {
-	_, err := ask(ctx, n, n.timeouts.Remove, fmt.Sprintf("remove the etcd member %016x", id),
-		func(ctx context.Context) (*machine.EtcdRemoveMemberByIDResponse, error) {
-			return n.machine.EtcdRemoveMemberByID(ctx, &machine.EtcdRemoveMemberByIDRequest{MemberId: id})
-		})
-	if errors.Is(err, ErrNotFound) {
-		return nil
-	}
-	return err
 }

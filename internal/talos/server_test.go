@@ -11,22 +11,18 @@ import (
 	"time"
 
 	cosi "github.com/cosi-project/runtime/api/v1alpha1"
-	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/cosi-project/runtime/pkg/state/impl/inmem"
 	"github.com/cosi-project/runtime/pkg/state/impl/namespaced"
 	cosiserver "github.com/cosi-project/runtime/pkg/state/protobuf/server"
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
-	"github.com/siderolabs/talos/pkg/machinery/resources/cluster"
-	"github.com/siderolabs/talos/pkg/machinery/resources/etcd"
-	"github.com/siderolabs/talos/pkg/machinery/resources/k8s"
-	"github.com/siderolabs/talos/pkg/machinery/resources/network"
 	"github.com/siderolabs/talos/pkg/machinery/role"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 )
 
 // server is a small machine API over real connections.
@@ -36,8 +32,10 @@ type server struct {
 	state   state.CoreState
 	// before runs before each call, and may fail, wait or cut.
 	before func(ctx context.Context) error
-	// halfway runs in the middle of a stream.
+	// halfway runs in the middle of a stream; io.EOF ends it there as if all were well.
 	halfway func(ctx context.Context) error
+	// change changes each answer.
+	change func(proto.Message)
 
 	mu       sync.Mutex
 	conns    []net.Conn
@@ -60,38 +58,6 @@ func newServer(t testing.TB, b *Bundle, change func(*server)) *server {
 	}
 	s.serve(t)
 	return s
-}
-
-// roles are those that Talos 1.13 asks for (internal/app/machined, services).
-func roles() map[string]role.Set {
-	admin, reader := role.MakeSet(role.Admin), role.MakeSet(role.Admin, role.Operator, role.Reader)
-	return map[string]role.Set{
-		cosi.State_Get_FullMethodName:                               reader,
-		machine.MachineService_Version_FullMethodName:               reader,
-		machine.MachineService_EtcdMemberList_FullMethodName:        reader,
-		machine.MachineService_EtcdStatus_FullMethodName:            reader,
-		machine.MachineService_Read_FullMethodName:                  admin,
-		machine.MachineService_EtcdForfeitLeadership_FullMethodName: admin,
-		machine.MachineService_EtcdLeaveCluster_FullMethodName:      admin,
-		machine.MachineService_EtcdRemoveMemberByID_FullMethodName:  admin,
-	}
-}
-
-func (s *server) fill(t testing.TB, b *Bundle) {
-	t.Helper()
-	hostname := network.NewHostnameStatus(network.NamespaceName, network.HostnameID)
-	hostname.TypedSpec().Hostname, hostname.TypedSpec().Domainname = "cp-1", "example.com"
-	name := k8s.NewNodename(k8s.NamespaceName, k8s.NodenameID)
-	name.TypedSpec().Nodename = "cp-1.example.com"
-	member := etcd.NewMember(etcd.NamespaceName, etcd.LocalMemberID)
-	member.TypedSpec().MemberID = etcd.FormatMemberID(0xa)
-	info := cluster.NewInfo()
-	info.TypedSpec().ClusterID = b.ClusterID()
-	for _, r := range []resource.Resource{hostname, name, member, info} {
-		if err := s.state.Create(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 func (s *server) serve(t testing.TB) {
@@ -146,7 +112,11 @@ func (s *server) unary(ctx context.Context, in any, info *grpc.UnaryServerInfo, 
 	if err := s.admit(ctx, info.FullMethod); err != nil {
 		return nil, err
 	}
-	return handle(ctx, in)
+	out, err := handle(ctx, in)
+	if err == nil && s.change != nil {
+		s.change(out.(proto.Message))
+	}
+	return out, err
 }
 
 func (s *server) stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
