@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"sync"
 	"sync/atomic"
 
 	"github.com/cosi-project/runtime/pkg/state"
@@ -20,6 +21,7 @@ type boot struct {
 	events    *events
 	services  *services
 	sequences sequences
+	founding  sync.Mutex
 	etcd      atomic.Pointer[etcdService] // nil on a worker
 }
 

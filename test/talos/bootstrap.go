@@ -30,6 +30,8 @@ func (a *api) Bootstrap(ctx context.Context, in *machine.BootstrapRequest) (*mac
 
 // found stops the etcd that waits to join and starts one that founds.
 func (b *boot) found(ctx context.Context) error {
+	b.founding.Lock()
+	defer b.founding.Unlock()
 	empty, err := b.node.disk.etcdEmpty()
 	if err != nil {
 		return err

@@ -3,16 +3,12 @@ package talos
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/cosi-project/runtime/pkg/safe"
 	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/siderolabs/talos/pkg/machinery/resources/etcd"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
-
-// healthTimeout bounds one look.
-const healthTimeout = 15 * time.Second
 
 // watchHealth reads from the node's own etcd at intervals and shows the local member
 // while that works. A learner answers no such read: it is not healthy.
@@ -25,7 +21,7 @@ func (e *etcdService) watchHealth(ctx context.Context, s *service) {
 	defer client.Close()
 	healthy := false
 	for pause(ctx, e.boot.node.Timing().HealthEvery) == nil {
-		id, err := look(ctx, client)
+		id, err := e.look(ctx, client)
 		if ctx.Err() == nil && (err == nil) != healthy {
 			healthy = err == nil
 			e.showHealth(ctx, s, id, err)
@@ -34,8 +30,8 @@ func (e *etcdService) watchHealth(ctx context.Context, s *service) {
 	_ = e.boot.hideMember(context.WithoutCancel(ctx)) // in memory: it cannot fail but by absence
 }
 
-func look(ctx context.Context, client *clientv3.Client) (uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+func (e *etcdService) look(ctx context.Context, client *clientv3.Client) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, e.boot.node.Timing().HealthTimeout)
 	defer cancel()
 	if _, err := client.Get(ctx, "health"); err != nil {
 		return 0, err

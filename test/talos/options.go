@@ -38,6 +38,7 @@ type Timing struct {
 	PromoteEvery    time.Duration // between tries to become a voter: 15 s
 	PromotePatience time.Duration // then it stays a learner: 10 min
 	HealthEvery     time.Duration // between looks at etcd's health: 20 s
+	HealthTimeout   time.Duration // for one look: 15 s
 	RestartEvery    time.Duration // before an etcd that ended is started again: 5 s
 	LeaveWait       time.Duration // for a leave to know its own member ID: 3 min
 	LeaveEvery      time.Duration // between tries of a leave to remove itself: 10 s
@@ -50,7 +51,7 @@ func (t Timing) withDefaults() Timing {
 	for value, quick := range map[*time.Duration]time.Duration{
 		&t.JoinEvery: 200 * time.Millisecond, &t.JoinPatience: 30 * time.Minute,
 		&t.PromoteEvery: 200 * time.Millisecond, &t.PromotePatience: 10 * time.Minute,
-		&t.HealthEvery: 300 * time.Millisecond, &t.RestartEvery: 300 * time.Millisecond,
+		&t.HealthEvery: 300 * time.Millisecond, &t.HealthTimeout: 2 * time.Second, &t.RestartEvery: 300 * time.Millisecond,
 		&t.LeaveWait: 3 * time.Minute, &t.LeaveEvery: 300 * time.Millisecond, &t.LeavePatience: 5 * time.Minute,
 		&t.Skew: 50 * time.Millisecond, &t.Reboot: 300 * time.Millisecond,
 	} {

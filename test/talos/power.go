@@ -53,21 +53,26 @@ func (n *Node) destroy() {
 }
 
 // Reboot reboots in order, as somebody at the console does, and waits until the
-// machine API answers again.
+// machine API answers again. The machine reboots even if ctx is done before.
 func (n *Node) Reboot(ctx context.Context) error {
 	b, err := n.current()
 	if err != nil {
 		return fmt.Errorf("reboot: %w", err)
 	}
-	n.work.Add(1)
-	defer n.work.Done()
-	return n.cycle(ctx, b, nil)
+	done := make(chan error, 1)
+	n.work.Go(func() { done <- n.cycle(b, nil) })
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("reboot %s: %w", n.Name, context.Cause(ctx))
+	}
 }
 
 // cycle ends a boot in order, does something to the disk and boots again. It does
-// nothing if the boot is over already.
-func (n *Node) cycle(ctx context.Context, b *boot, between func() error) error {
-	if err := n.halt(ctx, b); err != nil {
+// nothing if the boot is over already. Nothing but the node's end stops it half way.
+func (n *Node) cycle(b *boot, between func() error) error {
+	if err := n.halt(b); err != nil {
 		return err
 	}
 	if between != nil {
@@ -75,11 +80,11 @@ func (n *Node) cycle(ctx context.Context, b *boot, between func() error) error {
 			return err
 		}
 	}
-	return n.comeBack(ctx)
+	return n.comeBack()
 }
 
 // halt ends a boot in order and leaves the machine without one.
-func (n *Node) halt(ctx context.Context, b *boot) error {
+func (n *Node) halt(b *boot) error {
 	n.mu.Lock()
 	if n.boot != b {
 		n.mu.Unlock()
@@ -87,13 +92,13 @@ func (n *Node) halt(ctx context.Context, b *boot) error {
 	}
 	n.boot = nil
 	n.mu.Unlock()
-	b.shutdown(ctx)
+	b.shutdown(n.life)
 	return nil
 }
 
 // comeBack boots again after the time that a reboot takes.
-func (n *Node) comeBack(ctx context.Context) error {
-	if err := pause(ctx, n.Timing().Reboot); err != nil {
+func (n *Node) comeBack() error {
+	if err := pause(n.life, n.Timing().Reboot); err != nil {
 		return fmt.Errorf("wait for %s to boot: %w", n.Name, err)
 	}
 	n.mu.Lock()
@@ -114,7 +119,7 @@ func pause(ctx context.Context, d time.Duration) error {
 }
 
 // blink takes the power away for the time of a reboot.
-func (n *Node) blink(ctx context.Context, b *boot) error {
+func (n *Node) blink(b *boot) error {
 	n.mu.Lock()
 	if n.boot != b {
 		n.mu.Unlock()
@@ -123,7 +128,7 @@ func (n *Node) blink(ctx context.Context, b *boot) error {
 	n.boot = nil
 	n.mu.Unlock()
 	b.crash()
-	return n.comeBack(ctx)
+	return n.comeBack()
 }
 
 // behind does something that no caller waits for; it ends with the node. It can fail
@@ -133,8 +138,8 @@ func (b *boot) behind(do func(ctx context.Context) error) {
 }
 
 // switchOff ends a boot in order, does something to the disk and stays off.
-func (n *Node) switchOff(ctx context.Context, b *boot, between func() error) error {
-	if err := n.halt(ctx, b); err != nil {
+func (n *Node) switchOff(b *boot, between func() error) error {
+	if err := n.halt(b); err != nil {
 		return err
 	}
 	n.mu.Lock()

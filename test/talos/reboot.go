@@ -12,16 +12,16 @@ import (
 
 // Reboot answers with an actor ID and then reboots.
 func (a *api) Reboot(context.Context, *machine.RebootRequest) (*machine.RebootResponse, error) {
-	actor := a.boot.sequence(sequenceReboot, func(ctx context.Context) error {
-		return a.boot.node.cycle(ctx, a.boot, nil)
+	actor := a.boot.sequence(sequenceReboot, func(context.Context) error {
+		return a.boot.node.cycle(a.boot, nil)
 	})
 	return &machine.RebootResponse{Messages: []*machine.Reboot{{ActorId: actor}}}, nil
 }
 
 // Shutdown answers with an actor ID and then switches the machine off.
 func (a *api) Shutdown(context.Context, *machine.ShutdownRequest) (*machine.ShutdownResponse, error) {
-	actor := a.boot.sequence(sequenceShutdown, func(ctx context.Context) error {
-		return a.boot.node.switchOff(ctx, a.boot, nil)
+	actor := a.boot.sequence(sequenceShutdown, func(context.Context) error {
+		return a.boot.node.switchOff(a.boot, nil)
 	})
 	return &machine.ShutdownResponse{Messages: []*machine.Shutdown{{ActorId: actor}}}, nil
 }
@@ -49,5 +49,5 @@ func (b *boot) sequence(s sequence, do func(ctx context.Context) error) (actor s
 // machine reboots as it is.
 func (b *boot) failed(actor string, s sequence, failure error) error {
 	err := b.events.sequence(actor, s, machine.SequenceEvent_NOOP, common.Code_FATAL, fmt.Sprintf("sequence failed: %s", failure))
-	return errors.Join(err, b.node.cycle(b.node.life, b, nil))
+	return errors.Join(err, b.node.cycle(b, nil))
 }

@@ -62,9 +62,9 @@ func (b *boot) reset(ctx context.Context, in *machine.ResetRequest, labels []str
 	}
 	wipe := func() error { return b.node.disk.wipe(labels...) }
 	if in.Reboot {
-		return b.node.cycle(ctx, b, wipe)
+		return b.node.cycle(b, wipe)
 	}
-	return b.node.switchOff(ctx, b, wipe)
+	return b.node.switchOff(b, wipe)
 }
 
 // beforeReset is what a loss of power ends.

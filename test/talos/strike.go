@@ -39,7 +39,7 @@ func (b *boot) faultStream(srv any, stream grpc.ServerStream, info *grpc.StreamS
 
 func (b *boot) strikeBefore(ctx context.Context, call string) error {
 	if b.node.faults.once(call, beforeActing) {
-		b.behind(func(ctx context.Context) error { return b.node.blink(ctx, b) })
+		b.behind(func(context.Context) error { return b.node.blink(b) })
 		<-b.ctx.Done()
 		return errPowerLost
 	}
@@ -69,7 +69,7 @@ func (b *boot) strikeAfter(ctx context.Context, call string, err error) error {
 		}
 	}
 	if b.node.faults.once(call, afterAnswer) {
-		b.behind(func(ctx context.Context) error { return b.node.cycle(ctx, b, nil) })
+		b.behind(func(context.Context) error { return b.node.cycle(b, nil) })
 	}
 	return err
 }
