@@ -47,5 +47,9 @@ func TestOnlyControlPlane(t *testing.T) {
 		if id := n.BootID(); id != "" {
 			t.Errorf("a machine without a configuration serves: %s", id)
 		}
+		n.PowerOff()
+		must(t, n.Reinstall())
+		must(t, n.PowerOn())
+		until(t, "the new machine to be Preparing", func() bool { return n.Service("etcd") == "Preparing" })
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/quorate/quorate/test/etcdcluster"
 )
@@ -20,6 +21,7 @@ type Cluster struct {
 	authority *authority
 	network   etcdcluster.Network
 	etcd      etcdcluster.Release
+	mu        sync.Mutex
 	nodes     []*Node
 }
 
@@ -75,18 +77,34 @@ func (c *Cluster) addNodes() error {
 		if worker {
 			name = fmt.Sprintf("worker-%d", i-c.options.ControlPlanes+1)
 		}
-		n, err := c.newNode(i, name, worker)
-		if err != nil {
+		if _, err := c.Add(name, worker); err != nil {
 			return err
 		}
-		c.nodes = append(c.nodes, n)
 	}
 	return nil
 }
 
+// errNameTaken is the error of a second node of one name.
+var errNameTaken = errors.New("there is a node of this name")
+
+// Add installs one more node, at an address of its own, and leaves it switched off.
+func (c *Cluster) Add(name string, worker bool) (*Node, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if slices.ContainsFunc(c.nodes, func(n *Node) bool { return n.Name == name }) {
+		return nil, fmt.Errorf("add %s: %w", name, errNameTaken)
+	}
+	n, err := c.newNode(len(c.nodes), name, worker)
+	if err != nil {
+		return nil, fmt.Errorf("add %s: %w", name, err)
+	}
+	c.nodes = append(c.nodes, n)
+	return n, nil
+}
+
 // form makes one etcd cluster of all control planes.
 func (c *Cluster) form(ctx context.Context) error {
-	for _, n := range c.nodes {
+	for _, n := range c.Nodes() {
 		if err := n.PowerOn(); err != nil {
 			return err
 		}
@@ -108,7 +126,7 @@ func (c *Cluster) form(ctx context.Context) error {
 
 // Stop pulls the plug of each node and removes a temporary Dir.
 func (c *Cluster) Stop() error {
-	for _, n := range c.nodes {
+	for _, n := range c.Nodes() {
 		n.destroy()
 	}
 	if c.options.Dir != "" || c.Dir == "" {
@@ -123,8 +141,12 @@ func (c *Cluster) Stop() error {
 // Bundle is the Talos secrets bundle as YAML: what a client's certificates come from.
 func (c *Cluster) Bundle() []byte { return slices.Clone(c.authority.yaml) }
 
-// Nodes are all nodes, control planes first.
-func (c *Cluster) Nodes() []*Node { return slices.Clone(c.nodes) }
+// Nodes are all nodes, those that were added last.
+func (c *Cluster) Nodes() []*Node {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.nodes)
+}
 
 // ControlPlanes are the nodes that run etcd.
 func (c *Cluster) ControlPlanes() []*Node {
@@ -133,11 +155,12 @@ func (c *Cluster) ControlPlanes() []*Node {
 
 // Node answers the one of that name, such as cp-1, and nil if there is none.
 func (c *Cluster) Node(name string) *Node {
-	i := slices.IndexFunc(c.nodes, func(n *Node) bool { return n.Name == name })
+	nodes := c.Nodes()
+	i := slices.IndexFunc(nodes, func(n *Node) bool { return n.Name == name })
 	if i < 0 {
 		return nil
 	}
-	return c.nodes[i]
+	return nodes[i]
 }
 
 // Logs is the end of each node's etcd log, for a failing test to print.

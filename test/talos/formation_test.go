@@ -1,6 +1,7 @@
 package talos
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,6 +47,7 @@ func TestFormation(t *testing.T) {
 		}
 	})
 	t.Run("the member of the same name is removed, and a learner promoted", func(t *testing.T) { testEvicts(t, c) })
+	t.Run("a node that is added joins", func(t *testing.T) { testAdded(t, c) })
 }
 
 func bootstrap(t *testing.T, n *Node) error {
@@ -95,6 +97,20 @@ func testEvicts(t *testing.T, c *Cluster) {
 	list := listed(t, c.Node("cp-1"))
 	if names(list) != "cp-1 cp-2 cp-3" || find(list, n.Name).Id == before.Id || len(learners(t, c.Node("cp-1"))) != 0 {
 		t.Errorf("the members are %v, before %v", list, before)
+	}
+}
+
+func testAdded(t *testing.T, c *Cluster) {
+	if _, err := c.Add("cp-1", false); !errors.Is(err, errNameTaken) {
+		t.Errorf("a second cp-1: %v", err)
+	}
+	n, err := c.Add("cp-4", false)
+	must(t, err)
+	n.SetTiming(func(timing *Timing) { timing.PromoteEvery = 100 * time.Millisecond })
+	must(t, n.PowerOn())
+	whole(t, c)
+	if got := names(listed(t, n)); got != "cp-1 cp-2 cp-3 cp-4" {
+		t.Errorf("the members are %s", got)
 	}
 }
 

@@ -43,6 +43,20 @@ func (n *Node) PowerOff() {
 	n.work.Wait()
 }
 
+// Reinstall makes a new machine of one that is off, with the same name and address, as
+// somebody does who replaces it.
+func (n *Node) Reinstall() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.plugged {
+		return fmt.Errorf("reinstall %s: %w", n.Name, errOn)
+	}
+	if err := n.disk.wipe(partitions...); err != nil {
+		return err
+	}
+	return n.disk.install()
+}
+
 // destroy ends a machine for good.
 func (n *Node) destroy() {
 	if b, err := n.current(); err == nil {

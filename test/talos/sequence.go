@@ -19,9 +19,19 @@ const (
 // caller was told OK: only an event says so.
 var errLocked = errors.New("locked")
 
-// takesOver decides whether one sequence ends another that runs: reboots and
-// shutdowns end anything, a reset ends nothing (Talos: runtime/sequencer.go).
-func takesOver(next, running sequence) bool { return running == "" || next != sequenceReset }
+// takesOver decides whether one sequence ends another that runs: a shutdown ends
+// anything, a reboot anything but a shutdown, a reset nothing (Talos:
+// runtime/sequencer.go).
+func takesOver(next, running sequence) bool {
+	switch {
+	case running == "" || next == sequenceShutdown:
+		return true
+	case next == sequenceReboot:
+		return running != sequenceShutdown
+	default:
+		return false
+	}
+}
 
 // sequences lets one sequence of a boot run at a time.
 type sequences struct {

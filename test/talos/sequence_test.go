@@ -74,6 +74,7 @@ func TestTakesOver(t *testing.T) {
 	}{
 		{sequenceReset, "", true}, {sequenceReset, sequenceReset, false}, {sequenceReset, sequenceReboot, false},
 		{sequenceReboot, sequenceReset, true}, {sequenceReboot, sequenceReboot, true}, {sequenceShutdown, sequenceReset, true},
+		{sequenceReboot, sequenceShutdown, false}, {sequenceShutdown, sequenceReboot, true},
 	} {
 		if got := takesOver(c.next, c.running); got != c.want {
 			t.Errorf("%s over %q: %v", c.next, c.running, got)
