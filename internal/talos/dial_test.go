@@ -41,6 +41,14 @@ func TestSilentHandshake(t *testing.T) {
 	checkFailure(t, n.Leave(t.Context()), ErrUnreachable, leaving+"no answer from the node: TLS handshake: context deadline exceeded"+checkNet, l.Addr().String())
 }
 
+// The limit of a dial is the option's, and not one of gRPC.
+func TestPatientDial(t *testing.T) {
+	l := listen(t)
+	n := newNode(t, loadBundle(t), Options{Address: l.Addr().String(), Timeouts: Timeouts{Dial: time.Minute, Read: time.Second}})
+	_, err := n.Version(t.Context())
+	checkFailure(t, err, ErrUnreachable, version+"no answer from the node: silent for 1s: context deadline exceeded"+checkNet, l.Addr().String())
+}
+
 // A node that comes back is reached by the same client.
 func TestNodeComesBack(t *testing.T) {
 	l := listen(t)
