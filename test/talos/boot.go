@@ -1,0 +1,96 @@
+package talos
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cosi-project/runtime/pkg/state"
+	"github.com/google/uuid"
+)
+
+// boot is one run of a machine. What is in here is gone with the next reboot.
+type boot struct {
+	node      *Node
+	id        string
+	ctx       context.Context // done when the boot is over
+	end       context.CancelFunc
+	resources state.State
+	events    *events
+	services  *services
+	sequences sequences
+	founding  sync.Mutex
+	etcd      atomic.Pointer[etcdService] // nil on a worker
+}
+
+// start boots the machine from its disk.
+func (n *Node) start() (*boot, error) {
+	if err := n.disk.mount(); err != nil {
+		return nil, err
+	}
+	b := &boot{node: n, id: uuid.NewString(), resources: newResources(), events: newEvents(), services: &services{}}
+	b.ctx, b.end = context.WithCancel(n.life)
+	if err := b.describe(b.ctx); err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", n.Endpoint())
+	if err != nil {
+		return nil, fmt.Errorf("boot %s: %w", n.Name, err)
+	}
+	serve, err := b.serveAPI(listener)
+	if err != nil {
+		return nil, err
+	}
+	b.startServices(serve)
+	return b, nil
+}
+
+// startServices starts them in their order. A service that comes with a part of the
+// machine that is modelled later takes its place in this list.
+func (b *boot) startServices(serveAPI runner) {
+	b.services.start(b.ctx, "machined", idle)
+	b.services.start(b.ctx, "apid", serveAPI)
+	b.services.start(b.ctx, "containerd", idle)
+	b.services.start(b.ctx, "cri", idle)
+	if !b.node.worker {
+		b.startEtcd(&etcdService{boot: b})
+	}
+}
+
+func (b *boot) startEtcd(e *etcdService) {
+	b.etcd.Store(e)
+	b.services.start(b.ctx, etcdServiceID, e.run)
+}
+
+// shutdown stops the services in order, the API last but for machined. What does not
+// end in time is killed.
+func (b *boot) shutdown(ctx context.Context) {
+	if b.services.stop(ctx) != nil {
+		b.killEtcd()
+	}
+	b.end()
+}
+
+// while answers a context that ends with the boot too.
+func (b *boot) while(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(b.ctx, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+func (b *boot) killEtcd() {
+	if e := b.etcd.Load(); e != nil {
+		e.kill()
+	}
+}
+
+// crash ends everything at once.
+func (b *boot) crash() {
+	b.killEtcd()
+	b.end()
+	for _, s := range b.services.all() {
+		<-s.ended
+	}
+}

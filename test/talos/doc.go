@@ -1,0 +1,21 @@
+// Package talos runs Talos nodes for tests: the machine API of Talos 1.13.9, mutual TLS
+// under a real secrets bundle, in front of a real etcd process on each control plane.
+// It behaves as the Talos source does, quicker where Timing says so.
+//
+// A node has a disk (EPHEMERAL, STATE, META as folders) that outlives its boots, and a
+// boot: services that start and stop in order, COSI resources, events, the sequence
+// that runs. Faults, made with Silent, Slow, Answer and the like, strike the machine
+// API of one node.
+//
+// Modelled calls: Version, Hostname, Read (the boot ID alone), ServiceList,
+// ServiceStop and ServiceRestart (refused), Events, Bootstrap, EtcdMemberList,
+// EtcdLeaveCluster, EtcdRemoveMemberByID, EtcdForfeitLeadership, EtcdStatus,
+// EtcdAlarmList, EtcdAlarmDisarm, EtcdDefragment, EtcdSnapshot, Reboot, Shutdown,
+// Reset, and COSI's Get, List and Watch. Every other call answers Unimplemented; what
+// the product needs of these, and is not here yet: Bootstrap with recovery,
+// EtcdRecover, List, MetaWrite, MetaDelete, and a restart of the kubelet.
+//
+// Not modelled either: the proxy between nodes (a call is about the node that is asked,
+// whatever its metadata say), maintenance mode (a node whose STATE was wiped is on and
+// refuses connections), user disks, encryption, clocks that are not in sync.
+package talos

@@ -1,0 +1,71 @@
+package talos
+
+import (
+	"io"
+	"os"
+	"time"
+)
+
+// Options say what cluster to start.
+type Options struct {
+	// ControlPlanes and Workers are how many nodes of each kind there are: cp-1,
+	// cp-2, …, worker-1, …
+	ControlPlanes, Workers int
+
+	// Bundle is a Talos secrets bundle as YAML. Empty means a new one, which takes
+	// a second or two; another cluster's gives nodes that trust its clients.
+	Bundle []byte
+
+	// Domain, if set, is the domain of each node's name, and the Kubernetes node
+	// is then called by its full name; etcd's member name stays the short one.
+	Domain string
+
+	// Dir holds disks and logs. Empty means a temporary folder that Stop removes.
+	Dir string
+
+	// Timing takes the place of the quick defaults where it is not zero.
+	Timing Timing
+
+	// Progress hears of a build of missing binaries. Nil means standard error.
+	Progress io.Writer
+}
+
+// Timing is how long a node takes for what it does. Each line says what Talos
+// itself takes (internal/app/machined of Talos 1.13.9).
+type Timing struct {
+	JoinEvery       time.Duration // between tries to join: 3 s
+	JoinPatience    time.Duration // then the service etcd is Failed: 30 min
+	PromoteEvery    time.Duration // between tries to become a voter: 15 s
+	PromotePatience time.Duration // then it stays a learner: 10 min
+	HealthEvery     time.Duration // between looks at etcd's health: 20 s
+	HealthTimeout   time.Duration // for one look: 15 s
+	RestartEvery    time.Duration // before an etcd that ended is started again: 5 s
+	LeaveWait       time.Duration // for a leave to know its own member ID: 3 min
+	LeaveEvery      time.Duration // between tries of a leave to remove itself: 10 s
+	LeavePatience   time.Duration // for all these tries: 5 min
+	Skew            time.Duration // between the answer to a Reset and its start: small, and different on each node
+	Reboot          time.Duration // how long the machine API is away: a minute and more on hardware
+}
+
+func (t Timing) withDefaults() Timing {
+	for value, quick := range map[*time.Duration]time.Duration{
+		&t.JoinEvery: 200 * time.Millisecond, &t.JoinPatience: 30 * time.Minute,
+		&t.PromoteEvery: 200 * time.Millisecond, &t.PromotePatience: 10 * time.Minute,
+		&t.HealthEvery: 300 * time.Millisecond, &t.HealthTimeout: 2 * time.Second, &t.RestartEvery: 300 * time.Millisecond,
+		&t.LeaveWait: 3 * time.Minute, &t.LeaveEvery: 300 * time.Millisecond, &t.LeavePatience: 5 * time.Minute,
+		&t.Skew: 50 * time.Millisecond, &t.Reboot: 300 * time.Millisecond,
+	} {
+		if *value == 0 {
+			*value = quick
+		}
+	}
+	return t
+}
+
+func (o Options) withDefaults() Options {
+	o.Timing = o.Timing.withDefaults()
+	if o.Progress == nil {
+		o.Progress = os.Stderr
+	}
+	return o
+}

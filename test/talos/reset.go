@@ -1,0 +1,93 @@
+package talos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/siderolabs/talos/pkg/machinery/api/machine"
+)
+
+// Reset validates, answers with an actor ID and runs behind the answer. Whatever goes
+// wrong from then on, a second Reset that is not even started included, is told by
+// events alone.
+func (a *api) Reset(_ context.Context, in *machine.ResetRequest) (*machine.ResetResponse, error) {
+	labels, err := toWipe(in)
+	if err != nil {
+		return nil, err
+	}
+	actor := a.boot.sequence(sequenceReset, func(ctx context.Context) error {
+		return a.boot.reset(ctx, in, labels)
+	})
+	return &machine.ResetResponse{Messages: []*machine.Reset{{ActorId: actor}}}, nil
+}
+
+// toWipe decides which partitions a reset empties: those that are named, and all of
+// the system disk if none is.
+func toWipe(in *machine.ResetRequest) (labels []string, err error) {
+	if len(in.UserDisksToWipe) > 0 {
+		if in.Mode == machine.ResetRequest_SYSTEM_DISK {
+			return nil, errors.New("reset failed: invalid input, wipe mode SYSTEM_DISK doesn't support UserDisksToWipe parameter")
+		}
+		return nil, fmt.Errorf("reset user disk failed: device %s wasn't found", in.UserDisksToWipe[0])
+	}
+	if len(in.SystemPartitionsToWipe) > 0 && in.Mode == machine.ResetRequest_USER_DISKS {
+		return nil, errors.New("reset failed: invalid input, wipe mode USER_DISKS doesn't support SystemPartitionsToWipe parameter")
+	}
+	for _, partition := range in.SystemPartitionsToWipe {
+		if !slices.Contains(partitions, partition.Label) {
+			return nil, fmt.Errorf("failed to get volume status with label %q: resource VolumeStatuses.block.talos.dev(runtime/%s@undefined) doesn't exist", partition.Label, partition.Label)
+		}
+		if partition.Wipe {
+			labels = append(labels, partition.Label)
+		}
+	}
+	if in.Mode == machine.ResetRequest_USER_DISKS {
+		return nil, nil
+	}
+	if len(labels) == 0 {
+		return partitions, nil
+	}
+	return labels, nil
+}
+
+// reset leaves etcd if it is graceful, stops everything, wipes, and reboots or stays
+// off.
+func (b *boot) reset(ctx context.Context, in *machine.ResetRequest, labels []string) error {
+	if err := b.beforeReset(ctx, in.Graceful); err != nil {
+		return err
+	}
+	wipe := func() error { return b.node.disk.wipe(labels...) }
+	if in.Reboot {
+		return b.node.cycle(b, wipe)
+	}
+	return b.node.switchOff(b, wipe)
+}
+
+// beforeReset is what a loss of power ends.
+func (b *boot) beforeReset(ctx context.Context, graceful bool) error {
+	ctx, cancel := b.while(ctx)
+	defer cancel()
+	if err := pause(ctx, b.node.Timing().Skew); err != nil {
+		return err
+	}
+	if !graceful || b.node.worker {
+		return nil
+	}
+	return b.leaveForReset(ctx)
+}
+
+// leaveForReset leaves etcd if the node has a member and a service that is not still
+// waiting to join.
+func (b *boot) leaveForReset(ctx context.Context) error {
+	if _, err := os.Stat(filepath.Join(b.node.disk.etcd(), "member")); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if !slices.Contains([]string{stateRunning, stateStopping, stateFailed}, b.services.find(etcdServiceID).is()) {
+		return nil
+	}
+	return b.leave(ctx)
+}
