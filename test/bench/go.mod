@@ -1,6 +1,6 @@
 module github.com/quorate/quorate/test/bench
 
-go 1.26.0
+go 1.26.6
 
 replace github.com/quorate/quorate => ../../
 
