@@ -58,15 +58,51 @@ const (
 	ReasonDeadlineExceeded = "ProgressDeadlineExceeded"
 )
 
-// Reasons of the condition Removal of a TalosMachine.
+// Reasons of the condition Removal of a TalosMachine: True while the removal goes on,
+// False while something stands in its way.
 const (
+	// ReasonRemovalRefused: a check does not allow it now; looked at again.
+	ReasonRemovalRefused = "RemovalRefused"
 	// ReasonRemovalApproved: every check passed, the removal goes on.
 	ReasonRemovalApproved = "RemovalApproved"
+	// ReasonEvacuating: storage is being moved off the node.
+	ReasonEvacuating = "Evacuating"
+	// ReasonDraining: pods are being evicted from the node.
+	ReasonDraining = "Draining"
+	// ReasonLockHeld: another change of the cluster is on its way.
+	ReasonLockHeld = "LockHeld"
+	// ReasonRemovingEtcdMember: the machine leaves etcd, or is removed from it.
+	ReasonRemovingEtcdMember = "RemovingEtcdMember"
 	// ReasonEtcdMemberRemovalFailed: neither the machine nor a survivor could
 	// remove the etcd member; the finalizer is held.
 	ReasonEtcdMemberRemovalFailed = "EtcdMemberRemovalFailed"
 	// ReasonNodeNameUnresolved: the machine's Node could not be told; retried.
 	ReasonNodeNameUnresolved = "NodeNameUnresolved"
+)
+
+// Reasons of the condition Ready of a TalosMachine, besides ReasonAsAsked.
+const (
+	// ReasonNotApproved: no person has let the machine in.
+	ReasonNotApproved = "NotApproved"
+	// ReasonClusterNotFound: spec.clusterRef names no TalosCluster.
+	ReasonClusterNotFound = "ClusterNotFound"
+	// ReasonBundleUnusable: the Secret with the Talos secrets is missing or broken.
+	ReasonBundleUnusable = "SecretsBundleUnusable"
+	// ReasonMachineUnreachable: the machine API does not answer, or refuses.
+	ReasonMachineUnreachable = "MachineUnreachable"
+	// ReasonOtherCluster: what answers belongs to another cluster.
+	ReasonOtherCluster = "OtherCluster"
+	// ReasonNodeNotReady: the machine's Node is missing or not Ready.
+	ReasonNodeNotReady = "NodeNotReady"
+)
+
+// Reasons of the condition Ready of a TalosCluster, besides ReasonAsAsked,
+// ReasonNoQuorum, ReasonMemberUnhealthy, ReasonBundleUnusable and ReasonOtherCluster.
+const (
+	// ReasonUnknownMember: a member is listed that no approved machine explains.
+	ReasonUnknownMember = "UnknownEtcdMember"
+	// ReasonCountDiffers: there are more or fewer approved control planes than asked for.
+	ReasonCountDiffers = "ControlPlaneCountDiffers"
 )
 
 // Reasons of events of an Etcd.
@@ -95,8 +131,18 @@ const (
 	EventMembersAbandoned = "MembersAbandoned"
 )
 
-// Reasons of events.
+// Reasons of events of a TalosMachine and a TalosCluster; both have EventMemberRemoved
+// too, and TalosCluster EventQuorumLost and EventQuorate.
 const (
+	// EventRemovalApproved and EventRemovalRefused: the checks of a deletion.
+	EventRemovalApproved = "RemovalApproved"
+	EventRemovalRefused  = "RemovalRefused"
+	// EventNodeDrained: the pods of a machine that goes are gone.
+	EventNodeDrained = "NodeDrained"
+	// EventEtcdMemberRemovalFailed: nobody could remove the machine's member.
+	EventEtcdMemberRemovalFailed = "EtcdMemberRemovalFailed"
+	// EventMemberRejoined warns that a removed machine is in etcd again.
+	EventMemberRejoined = "MemberRejoined"
 	// EventNodeStillHasClusterCredentials warns that a removed machine keeps the
 	// cluster's keys until it is reset.
 	EventNodeStillHasClusterCredentials = "NodeStillHasClusterCredentials"

@@ -87,6 +87,13 @@ type RemovedMember struct {
 	// clusterID is the etcd cluster that the member was removed from.
 	// +required
 	ClusterID HexID `json:"clusterID"`
+	// peerURLs are where the member was, at most 5. A Talos node that reboots joins
+	// again by itself, with a new ID at the same place: that is how it is known.
+	// Etcd leaves them out.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=5
+	PeerURLs []URL `json:"peerURLs,omitempty"`
 	// state is intended or confirmed.
 	// +required
 	State RemovalState `json:"state"`
