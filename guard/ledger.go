@@ -75,3 +75,19 @@ func (l Ledger) oldestConfirmed() int {
 	}
 	return oldest
 }
+
+// IntendAt is Intend for a member that is known again by its place: a Talos node that
+// reboots joins with a new ID.
+func (l Ledger) IntendAt(m Member, id, cluster v1alpha1.HexID, now time.Time) (out Ledger, ok bool) {
+	out, ok = l.Intend(id, cluster, m.Name, now)
+	if i := out.index(id, cluster); ok && i >= 0 && len(out[i].PeerURLs) == 0 {
+		out = slices.Clone(out)
+		for _, u := range m.PeerURLs[:min(len(m.PeerURLs), maxPeerURLs)] {
+			out[i].PeerURLs = append(out[i].PeerURLs, v1alpha1.URL(u))
+		}
+	}
+	return out, ok
+}
+
+// maxPeerURLs is what the API allows.
+const maxPeerURLs = 5
