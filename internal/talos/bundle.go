@@ -15,8 +15,9 @@ import (
 // Bundle is a cluster's Talos secrets: what makes its client certificates. It is
 // safe for use by many at once, and is shared by the nodes of a cluster.
 type Bundle struct {
-	secrets *secrets.Bundle
-	roots   *x509.CertPool
+	secrets   *secrets.Bundle
+	roots     *x509.CertPool
+	etcdRoots *x509.CertPool
 
 	mu     sync.Mutex
 	issued map[Role]*tls.Certificate
@@ -40,9 +41,17 @@ func LoadBundle(data []byte) (*Bundle, error) {
 	if err := yaml.Unmarshal(data, read); err != nil {
 		return nil, unreadable(err)
 	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(read.Certs.OS.Crt)
-	return &Bundle{secrets: read, roots: roots, issued: map[Role]*tls.Certificate{}}, nil
+	return &Bundle{
+		secrets: read, roots: rootsOf(read.Certs.OS.Crt), etcdRoots: rootsOf(read.Certs.Etcd.Crt),
+		issued: map[Role]*tls.Certificate{},
+	}, nil
+}
+
+// rootsOf are those of an authority that has been checked.
+func rootsOf(crt []byte) *x509.CertPool {
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(crt)
+	return pool
 }
 
 // unreadable leaves out what a type error quotes: it may be part of a key.

@@ -18,6 +18,9 @@ const (
 	Reader = Role(role.Reader)
 	// Admin may do all that this package does.
 	Admin = Role(role.Admin)
+	// etcdClient is a client of etcd, which asks for no more than its authority's
+	// signature. The name is for those who read a member's log.
+	etcdClient Role = "quorate"
 )
 
 const (
@@ -47,7 +50,11 @@ func (b *Bundle) certificate(r Role) (*tls.Certificate, error) {
 }
 
 func (b *Bundle) issue(r Role, now time.Time) (*tls.Certificate, error) {
-	pem, err := secrets.NewAdminCertificateAndKey(now.Add(-clockSkew), b.secrets.Certs.OS,
+	authority := b.secrets.Certs.OS
+	if r == etcdClient {
+		authority = b.secrets.Certs.Etcd
+	}
+	pem, err := secrets.NewAdminCertificateAndKey(now.Add(-clockSkew), authority,
 		role.MakeSet(role.Role(r)), clockSkew+certificateLife)
 	if err != nil {
 		return nil, err
@@ -57,6 +64,14 @@ func (b *Bundle) issue(r Role, now time.Time) (*tls.Certificate, error) {
 		return nil, err
 	}
 	return &pair, nil
+}
+
+// EtcdTLS is for connections to the cluster's etcd members: both ends are signed by
+// certs.etcd. Each new connection presents the certificate of that moment.
+func (b *Bundle) EtcdTLS() *tls.Config {
+	config := b.tls(etcdClient)
+	config.RootCAs = b.etcdRoots
+	return config
 }
 
 // tls makes each new connection present the certificate of that moment.
