@@ -54,13 +54,17 @@ func readAuthority(given []byte) (*authority, error) {
 
 // issue makes a certificate that serves at the address and is a client too.
 func issue(ca *x509.PEMEncodedCertificateAndKey, name, ip string) (*x509.KeyPair, error) {
+	return issueUntil(ca, name, ip, time.Now().Add(certificateLife))
+}
+
+func issueUntil(ca *x509.PEMEncodedCertificateAndKey, name, ip string, end time.Time) (*x509.KeyPair, error) {
 	parent, err := x509.NewCertificateAuthorityFromCertificateAndKey(ca)
 	if err != nil {
 		return nil, fmt.Errorf("read a certificate authority: %w", err)
 	}
 	pair, err := x509.NewKeyPair(parent,
 		x509.CommonName(name), x509.DNSNames([]string{name, "localhost"}), x509.IPAddresses([]net.IP{net.ParseIP(ip)}),
-		x509.NotAfter(time.Now().Add(certificateLife)), x509.KeyUsage(stdx509.KeyUsageDigitalSignature),
+		x509.NotBefore(end.Add(-2*certificateLife)), x509.NotAfter(end), x509.KeyUsage(stdx509.KeyUsageDigitalSignature),
 		x509.ExtKeyUsage([]stdx509.ExtKeyUsage{stdx509.ExtKeyUsageServerAuth, stdx509.ExtKeyUsageClientAuth}))
 	if err != nil {
 		return nil, fmt.Errorf("issue the certificate of %s: %w", name, err)

@@ -32,7 +32,7 @@ func readOnly(resources state.State) state.CoreState {
 
 // describe creates the resources that a boot has from its start.
 func (b *boot) describe(ctx context.Context) error {
-	resources := []resource.Resource{b.node.hostname(), b.node.nodename()}
+	resources := []resource.Resource{b.node.hostname(), b.node.nodename(), b.node.info()}
 	for i, label := range partitions {
 		resources = append(resources, volume(label, i+1))
 	}

@@ -34,6 +34,9 @@ type Node struct {
 	pki     *pki
 	faults  *faults
 
+	record   record
+	identity identity // what it presents in the place of its own certificate
+
 	work    sync.WaitGroup // what goes on behind an answer: resets, reboots
 	life    context.Context
 	die     context.CancelFunc

@@ -32,9 +32,11 @@ func (b *boot) serveAPI(listener net.Listener) (runner, error) {
 		_ = listener.Close()
 		return nil, err
 	}
+	b.node.identity.over(config)
 	f := b.node.faults
 	server := grpc.NewServer(grpc.Creds(credentials.NewTLS(config)),
-		grpc.ChainUnaryInterceptor(authorizeUnary, b.faultUnary), grpc.ChainStreamInterceptor(authorizeStream, b.faultStream))
+		grpc.ChainUnaryInterceptor(b.recordUnary, authorizeUnary, b.faultUnary),
+		grpc.ChainStreamInterceptor(b.recordStream, authorizeStream, b.faultStream))
 	machine.RegisterMachineServiceServer(server, &api{boot: b})
 	v1alpha1.RegisterStateServer(server, cosiserver.NewState(readOnly(b.resources)))
 	return func(ctx context.Context, s *service) error {

@@ -1,0 +1,35 @@
+package talos
+
+import (
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+)
+
+// TestPresent: a client that trusts the cluster turns away from an expired certificate
+// and from another authority's, also where it was connected, and comes back.
+func TestPresent(t *testing.T) {
+	n := shared.Node("worker-1")
+	other, err := New(t.Context(), Options{})
+	must(t, err)
+	t.Cleanup(func() { must(t, other.Stop()) })
+	for name, present := range map[string]func() (func(), error){
+		"expired":              n.PresentExpired,
+		"of another cluster's": func() (func(), error) { return n.PresentAnother(other) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := admin(t, n)
+			version := func() error {
+				_, err := c.Version(within(t, 2*time.Second))
+				return err
+			}
+			must(t, version())
+			restore, err := present()
+			must(t, err)
+			code(t, version(), codes.Unavailable)
+			restore()
+			until(t, "the own certificate to serve", func() bool { return version() == nil })
+		})
+	}
+}
