@@ -73,7 +73,7 @@ func (l *Locks) lostRace(ctx context.Context, cluster types.NamespacedName, err 
 	}
 	lease, _, err := l.get(ctx, cluster)
 	if err != nil {
-		return fmt.Errorf("%w: somebody else took it at the same moment: %w", ErrHeld, err)
+		return fmt.Errorf("%w: somebody else changed it at the same moment: %w", ErrHeld, err)
 	}
 	return heldError(read(lease, l.duration()))
 }
