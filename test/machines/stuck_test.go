@@ -1,0 +1,60 @@
+package machines
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/quorate/quorate/test/talos"
+)
+
+// One machine never answers, in the middle of its leave; another one, which nobody
+// deletes, is silent too. A worker of the same cluster and one of another are removed as
+// quickly as without them.
+//
+// covers: B-10
+func TestStuckMachineBlocksNobody(t *testing.T) {
+	f := newFleet(t, plan{controlPlanes: 3, workers: 5})
+	other := newFleet(t, plan{controlPlanes: 1, workers: 2})
+	alone := f.removalTime("worker-1") + f.removalTime("worker-2") + other.removalTime("worker-1")
+	f.talos.Node("worker-5").Fault(talos.Silent())
+	f.look("worker-5")
+	n := f.talos.Node("cp-3")
+	n.Fault(talos.LateLeave(limit))
+	f.count(1)
+	f.delete("cp-3")
+	f.until("cp-3 to be asked to leave", func(context.Context) error {
+		if len(f.calls(leave)) == 0 {
+			return errNotYet
+		}
+		return nil
+	})
+	n.Fault(talos.Silent())
+	beside := f.removalTime("worker-3") + f.removalTime("worker-4") + other.removalTime("worker-2")
+	t.Logf("three removals took %s, and beside a machine that never answers %s (x %.2f)", alone, beside, float64(beside)/float64(alone))
+	if beside > alone*12/10 {
+		t.Errorf("the removals took %s, more than 1.2 x %s", beside, alone)
+	}
+	f.gone("cp-3")
+	f.lists("cp-1", "cp-2")
+	f.asked("cp-3 EtcdLeaveCluster")
+}
+
+// removalTime deletes a machine and answers how long its object was there.
+func (f *fleet) removalTime(name string) time.Duration {
+	f.t.Helper()
+	began := time.Now()
+	f.delete(name)
+	f.gone(name)
+	end := f.story.end(name)
+	if end.IsZero() { // the watch is a moment behind
+		f.until("the story's end of "+name, func(context.Context) error {
+			if end = f.story.end(name); end.IsZero() {
+				return fmt.Errorf("%w: it is not told", errNotYet)
+			}
+			return nil
+		})
+	}
+	return end.Sub(began)
+}
