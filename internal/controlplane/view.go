@@ -61,7 +61,7 @@ func ways(machines []v1alpha1.TalosMachine) (out [][]string) {
 	for i := range machines {
 		m := &machines[i]
 		switch {
-		case m.Spec.Role != v1alpha1.MachineControlPlane || !m.Spec.Approved || Address(m) == "":
+		case !Approved(m) || Address(m) == "":
 		case m.DeletionTimestamp.IsZero():
 			stay = append(stay, etcdURL(m))
 		default:
