@@ -46,7 +46,7 @@ func (d *Drainer) Step(ctx context.Context, node string) (Progress, error) {
 func (d *Drainer) step(ctx context.Context, name string) (Progress, error) {
 	node, err := d.cordon(ctx, name)
 	switch {
-	case apierrors.IsNotFound(err):
+	case gone(err):
 		return Progress{}, nil
 	case err != nil:
 		return unseen, err
@@ -56,6 +56,12 @@ func (d *Drainer) step(ctx context.Context, name string) (Progress, error) {
 		return unseen, err
 	}
 	return d.evict(ctx, pods)
+}
+
+// gone: the object does not exist. A 404 that is not the API server's own, of a proxy
+// before it, says nothing about the object.
+func gone(err error) bool {
+	return apierrors.IsNotFound(err) && !apierrors.IsUnexpectedServerError(err)
 }
 
 func (d *Drainer) cordon(ctx context.Context, name string) (*corev1.Node, error) {

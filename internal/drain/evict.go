@@ -80,7 +80,7 @@ func judge(err error) answer {
 	switch {
 	case err == nil:
 		return answer{}
-	case apierrors.IsNotFound(err):
+	case gone(err):
 		return answer{gone: true}
 	case apierrors.IsConflict(err):
 		return answer{} // it changed, or is another one by now: the next look says
