@@ -85,7 +85,7 @@ func TestTheControllerCannotRise(t *testing.T) {
 				t.Errorf("the controller may %s %v", verb, r.Resources)
 			}
 		}
-		for _, never := range []string{"pods/exec", "nodes", "serviceaccounts/token", "roles", "clusterroles"} {
+		for _, never := range []string{"pods/exec", "nodes/proxy", "nodes/status", "serviceaccounts/token", "roles", "clusterroles"} {
 			if slices.Contains(r.Resources, never) {
 				t.Errorf("the controller may %v %s, which nothing needs yet", r.Verbs, never)
 			}
@@ -94,10 +94,10 @@ func TestTheControllerCannotRise(t *testing.T) {
 }
 
 // Every right over an object that is not ours is for objects by name, but for what
-// an Etcd is made of: people choose those names. Creation and events cannot be narrowed.
+// an Etcd or a Talos cluster is made of: people choose those names. Creation and events cannot be narrowed.
 func TestForeignObjectsAreNamed(t *testing.T) {
 	for role, granted := range rules(t) {
-		if role == "quorate-etcd" || !strings.HasPrefix(role, "quorate-controller") && !strings.Contains(role, "/") {
+		if role == "quorate-etcd" || role == "quorate-talos" || !strings.HasPrefix(role, "quorate-controller") && !strings.Contains(role, "/") {
 			continue
 		}
 		for _, r := range granted {
@@ -121,6 +121,24 @@ func TestRightsOverMembers(t *testing.T) {
 	}
 	got := map[string]string{}
 	for _, r := range rules(t)["quorate-etcd"] {
+		for _, resource := range r.Resources {
+			got[resource] = strings.Join(r.Verbs, " ")
+		}
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// What the removal of a Talos machine takes, and no more: Nodes are cordoned and never
+// deleted, pods evicted and not deleted, so that PodDisruptionBudgets hold.
+func TestRightsOverTalosMachines(t *testing.T) {
+	want := map[string]string{
+		"secrets": "get", "nodes": "get list patch", "pods": "get list", "pods/eviction": "create", "daemonsets": "get",
+		"volumeattachments": "list", "leases": "get create update", "events": "create patch",
+	}
+	got := map[string]string{}
+	for _, r := range rules(t)["quorate-talos"] {
 		for _, resource := range r.Resources {
 			got[resource] = strings.Join(r.Verbs, " ")
 		}

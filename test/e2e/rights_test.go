@@ -43,6 +43,12 @@ var granted = map[string]string{
 	"etcds/finalizers.quorate.dev": "update",
 	"events.events.k8s.io":         "create list patch",
 
+	"nodes.":                           "get list patch",
+	"pods/eviction.":                   "create",
+	"daemonsets.apps":                  "get",
+	"volumeattachments.storage.k8s.io": "list",
+	"leases.coordination.k8s.io":       "create get update",
+
 	"validatingwebhookconfigurations.admissionregistration.k8s.io/quorate-gate":   "get patch",
 	"customresourcedefinitions.apiextensions.k8s.io/etcds.quorate.dev":            "get",
 	"customresourcedefinitions.apiextensions.k8s.io/talosclusters.quorate.dev":    "get",
@@ -56,7 +62,6 @@ var grantedAtHome = map[string]string{
 	"secrets.":                    "create get",
 	"secrets./quorate-webhook-ca": "get update",
 	"events.":                     "create patch",
-	"leases.coordination.k8s.io":  "create",
 	"leases.coordination.k8s.io/quorate-controllers": "get update",
 }
 

@@ -13,11 +13,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/quorate/quorate/cel"
 	"github.com/quorate/quorate/reconcilers/etcd"
 )
 
-// lease is what replicas compete for: one of them runs the controllers.
-const lease = "quorate-controllers"
+// election is what replicas compete for: one of them runs the controllers.
+const election = "quorate-controllers"
 
 // pause is how long a replica waits before it competes again after it lost the lease.
 const pause = 2 * time.Second
@@ -26,16 +27,17 @@ const pause = 2 * time.Second
 type controllers struct {
 	options Options
 	metrics *etcd.Metrics
+	engine  *cel.Engine
 	// on is false where nothing but the gate is wanted.
 	on bool
 }
 
-func newControllers(o Options, registry prometheus.Registerer) (*controllers, error) {
+func newControllers(o Options, engine *cel.Engine, registry prometheus.Registerer) (*controllers, error) {
 	metrics, err := etcd.NewMetrics(registry)
 	if err != nil {
 		return nil, err
 	}
-	return &controllers{options: o, metrics: metrics, on: !o.GateOnly}, nil
+	return &controllers{options: o, metrics: metrics, engine: engine, on: !o.GateOnly}, nil
 }
 
 // run competes for the lease and reconciles while it holds it. Who loses it, since the
@@ -77,18 +79,24 @@ func (c *controllers) once(ctx context.Context) error {
 	m, err := ctrl.NewManager(config, manager.Options{
 		Scheme: scheme, Logger: c.options.Log.WithName("controllers"), Cache: etcd.CacheOptions(),
 		Metrics: server.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
-		LeaderElection: true, LeaderElectionID: lease, LeaderElectionNamespace: c.options.Namespace, LeaderElectionReleaseOnCancel: true,
+		LeaderElection: true, LeaderElectionID: election, LeaderElectionNamespace: c.options.Namespace, LeaderElectionReleaseOnCancel: true,
 	})
 	if err != nil {
 		return err
 	}
+	for _, setup := range []func(ctrl.Manager) error{c.etcds, c.machines} {
+		if err := setup(m); err != nil {
+			return fmt.Errorf("%w: %w", errControllers, err)
+		}
+	}
+	return m.Start(ctx)
+}
+
+func (c *controllers) etcds(m ctrl.Manager) error {
 	r := &etcd.Reconciler{
 		Client: m.GetClient(), Live: m.GetAPIReader(), Events: m.GetEventRecorder("quorate"), Clock: clock.RealClock{},
 		Log: c.options.Log.WithName("etcd"), Metrics: c.metrics,
 		Images: etcd.Images{Agent: c.options.AgentImage, Etcd: c.options.EtcdImage}, LearnerGrace: c.options.LearnerGrace,
 	}
-	if err := r.Setup(m); err != nil {
-		return fmt.Errorf("%w: %w", errControllers, err)
-	}
-	return m.Start(ctx)
+	return r.Setup(m)
 }

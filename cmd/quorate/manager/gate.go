@@ -13,13 +13,9 @@ import (
 	"github.com/quorate/quorate/webhooks"
 )
 
-// newGate compiles the rules of the CRDs that this binary carries, so that the
+// newGate judges by the rules of the CRDs that this binary carries, so that the
 // webhook says what the API server says.
-func newGate(o Options, metrics *webhooks.Metrics) (*webhooks.Gate, error) {
-	engine, crds, err := newEngine()
-	if err != nil {
-		return nil, err
-	}
+func newGate(o Options, engine *cel.Engine, crds []*apiextensionsv1.CustomResourceDefinition, metrics *webhooks.Metrics) (*webhooks.Gate, error) {
 	resources, err := webhooks.ResourcesOf(crds)
 	if err != nil {
 		return nil, err
@@ -38,6 +34,7 @@ func newGate(o Options, metrics *webhooks.Metrics) (*webhooks.Gate, error) {
 	})
 }
 
+// newEngine compiles them, once for the gate and the controllers.
 func newEngine() (*cel.Engine, []*apiextensionsv1.CustomResourceDefinition, error) {
 	catalogue, err := cel.Load(rules.FS, ".")
 	if err != nil {

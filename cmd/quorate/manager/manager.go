@@ -74,7 +74,11 @@ func assemble(o Options, out outside) (*replica, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := newGate(o, metrics)
+	engine, crds, err := newEngine()
+	if err != nil {
+		return nil, err
+	}
+	g, err := newGate(o, engine, crds, metrics)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +90,7 @@ func assemble(o Options, out outside) (*replica, error) {
 	if err != nil {
 		return nil, err
 	}
-	work, err := newControllers(o, out.registry)
+	work, err := newControllers(o, engine, out.registry)
 	if err != nil {
 		return nil, err
 	}
