@@ -60,6 +60,7 @@ func managerFlags(flags *pflag.FlagSet, o *manager.Options) {
 	flags.StringVar(&o.AgentImage, "agent-image", fromEnv("QUORATE_IMAGE", o.AgentImage), "image with quorate-guard in it, for members' pods")
 	flags.StringVar(&o.EtcdImage, "etcd-image", fromEnv("QUORATE_ETCD_IMAGE", o.EtcdImage), "image with etcd in it; {version} stands for the release")
 	flags.DurationVar(&o.LearnerGrace, "learner-grace", o.LearnerGrace, "how long a new member whose pod cannot run may hold up the others that are to join")
+	flags.DurationVar(&o.UnknownMemberGrace, "unknown-member-grace", o.UnknownMemberGrace, "how long an etcd member that no TalosMachine explains may be listed before it is told of, or removed once more if it was removed before")
 	flags.BoolVar(&o.GateOnly, "gate-only", false, "run the gate without the controllers")
 	certificateFlags(flags, &o.Certificates)
 }

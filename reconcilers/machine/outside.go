@@ -8,8 +8,10 @@ import (
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/cel"
+	"github.com/quorate/quorate/internal/controlplane"
 	"github.com/quorate/quorate/internal/drain"
 	"github.com/quorate/quorate/internal/etcd"
+	"github.com/quorate/quorate/internal/lease"
 	"github.com/quorate/quorate/internal/talos"
 )
 
@@ -19,7 +21,8 @@ type Plane interface {
 	Bundle(context.Context, *v1alpha1.TalosCluster) (*talos.Bundle, error)
 	// Machines are all of the cluster, past any cache.
 	Machines(ctx context.Context, namespace, cluster string) ([]v1alpha1.TalosMachine, error)
-	// View is its etcd; etcd.ErrOtherCluster if that is not the recorded one.
+	// View is its etcd; controlplane.ErrOtherCluster if that is not the recorded
+	// one.
 	View(context.Context, *talos.Bundle, []v1alpha1.TalosMachine, v1alpha1.HexID) (*etcd.View, error)
 }
 
@@ -39,6 +42,17 @@ type Node interface {
 // Dial makes a client of a machine's node, and asks nothing yet.
 type Dial func(*talos.Bundle, *v1alpha1.TalosMachine, talos.Role) (Node, error)
 
+// DialBy dials for real.
+func DialBy(a *controlplane.Access) Dial {
+	return func(b *talos.Bundle, m *v1alpha1.TalosMachine, r talos.Role) (Node, error) {
+		node, err := a.Dial(b, m, r)
+		if err != nil {
+			return nil, err
+		}
+		return node, nil
+	}
+}
+
 // Hold is a cluster's lock, held.
 type Hold interface {
 	// Check fails unless it is held still, and long enough for one call.
@@ -48,6 +62,17 @@ type Hold interface {
 
 // Lock takes a cluster's lock; lease.ErrHeld if somebody else has it.
 type Lock func(ctx context.Context, cluster types.NamespacedName, operation string) (Hold, error)
+
+// LockBy takes Leases.
+func LockBy(l *lease.Locks) Lock {
+	return func(ctx context.Context, cluster types.NamespacedName, operation string) (Hold, error) {
+		held, err := l.Take(ctx, cluster, operation)
+		if err != nil {
+			return nil, err
+		}
+		return held, nil
+	}
+}
 
 // Judge has the admission rules.
 type Judge interface {

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/quorate/quorate/cel"
+	"github.com/quorate/quorate/reconcilers/cluster"
 	"github.com/quorate/quorate/reconcilers/etcd"
 )
 
@@ -27,7 +28,9 @@ const pause = 2 * time.Second
 type controllers struct {
 	options Options
 	metrics *etcd.Metrics
-	engine  *cel.Engine
+	// clusterMetrics are of TalosClusters.
+	clusterMetrics *cluster.Metrics
+	engine         *cel.Engine
 	// on is false where nothing but the gate is wanted.
 	on bool
 }
@@ -37,7 +40,11 @@ func newControllers(o Options, engine *cel.Engine, registry prometheus.Registere
 	if err != nil {
 		return nil, err
 	}
-	return &controllers{options: o, metrics: metrics, engine: engine, on: !o.GateOnly}, nil
+	clusterMetrics, err := cluster.NewMetrics(registry)
+	if err != nil {
+		return nil, err
+	}
+	return &controllers{options: o, metrics: metrics, clusterMetrics: clusterMetrics, engine: engine, on: !o.GateOnly}, nil
 }
 
 // run competes for the lease and reconciles while it holds it. Who loses it, since the
@@ -84,7 +91,7 @@ func (c *controllers) once(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, setup := range []func(ctrl.Manager) error{c.etcds, c.machines} {
+	for _, setup := range []func(ctrl.Manager) error{c.etcds, c.talosClusters} {
 		if err := setup(m); err != nil {
 			return fmt.Errorf("%w: %w", errControllers, err)
 		}

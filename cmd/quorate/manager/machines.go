@@ -1,9 +1,8 @@
 package manager
 
 import (
-	"context"
+	"fmt"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -14,28 +13,39 @@ import (
 	"github.com/quorate/quorate/internal/kube"
 	"github.com/quorate/quorate/internal/lease"
 	"github.com/quorate/quorate/internal/talos"
+	"github.com/quorate/quorate/reconcilers/cluster"
 	"github.com/quorate/quorate/reconcilers/machine"
 )
 
-// machines sets up what follows TalosMachines.
-func (c *controllers) machines(m ctrl.Manager) error {
+// talosClusters sets up what follows TalosClusters and TalosMachines. They share what
+// they read secrets bundles into, and the locks.
+func (c *controllers) talosClusters(m ctrl.Manager) error {
+	plane := controlplane.New(m.GetAPIReader(), talos.Timeouts{})
+	locks := &lease.Locks{Live: m.GetAPIReader(), Client: m.GetClient(), Clock: clock.RealClock{}, Identity: c.options.Identity()}
+	clusters := &cluster.Reconciler{
+		Client: m.GetClient(), Live: m.GetAPIReader(), Events: m.GetEventRecorder("quorate"), Clock: clock.RealClock{},
+		Log: c.options.Log.WithName("taloscluster"), Plane: plane, Dial: cluster.DialBy(plane), Lock: cluster.LockBy(locks),
+		Grace: c.options.UnknownMemberGrace, Metrics: c.clusterMetrics,
+	}
+	if err := clusters.Setup(m); err != nil {
+		return err
+	}
+	return c.talosMachines(m, plane, locks)
+}
+
+func (c *controllers) talosMachines(m ctrl.Manager, plane *controlplane.Access, locks *lease.Locks) error {
 	objects, err := kube.NewLive(m.GetConfig(), v1alpha1.GroupVersion)
 	if err != nil {
 		return err
 	}
 	client, err := kubernetes.NewForConfigAndClient(m.GetConfig(), m.GetHTTPClient())
 	if err != nil {
-		return err
+		return fmt.Errorf("make a client for drains: %w", err)
 	}
-	plane := controlplane.New(m.GetAPIReader(), talos.Timeouts{})
-	locks := &lease.Locks{Live: m.GetAPIReader(), Client: m.GetClient(), Clock: clock.RealClock{}, Identity: c.options.Identity()}
-	r := &machine.Reconciler{
+	machines := &machine.Reconciler{
 		Client: m.GetClient(), Live: m.GetAPIReader(), Events: m.GetEventRecorder("quorate"), Clock: clock.RealClock{},
-		Log: c.options.Log.WithName("machine"), Plane: plane, Judge: c.engine, Objects: objects, Drainer: &drain.Drainer{Client: client},
-		Dial: func(b *talos.Bundle, m *v1alpha1.TalosMachine, r talos.Role) (machine.Node, error) { return plane.Dial(b, m, r) },
-		Lock: func(ctx context.Context, cluster types.NamespacedName, operation string) (machine.Hold, error) {
-			return locks.Take(ctx, cluster, operation)
-		},
+		Log: c.options.Log.WithName("talosmachine"), Plane: plane, Dial: machine.DialBy(plane), Lock: machine.LockBy(locks),
+		Judge: c.engine, Objects: objects, Drainer: &drain.Drainer{Client: client},
 	}
-	return r.Setup(m)
+	return machines.Setup(m)
 }

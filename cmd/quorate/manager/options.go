@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/quorate/quorate/certs"
+	"github.com/quorate/quorate/reconcilers/cluster"
 	"github.com/quorate/quorate/reconcilers/etcd"
 	"github.com/quorate/quorate/webhooks"
 )
@@ -46,6 +47,9 @@ type Options struct {
 	// LearnerGrace is how long a learner whose pod cannot run may hold up the others
 	// that are to join; it is removed after that. Above 0.
 	LearnerGrace time.Duration
+	// UnknownMemberGrace is how long an etcd member that no TalosMachine explains may be
+	// listed before it is told of, or removed once more. Above 0.
+	UnknownMemberGrace time.Duration
 	// GateOnly leaves the controllers out.
 	GateOnly bool
 	// Certificates holds the lifetimes.
@@ -63,7 +67,8 @@ func Defaults() Options {
 		Service: DefaultService, Configuration: DefaultConfiguration, Secret: DefaultSecret,
 		WebhookAddress: webhooks.DefaultAddress, HealthAddress: ":8081", MetricsAddress: ":8080",
 		AgentImage: "quorate:latest", EtcdImage: "etcd:v{version}", LearnerGrace: etcd.DefaultLearnerGrace,
-		DrainDelay: webhooks.DefaultDrainDelay, Certificates: certs.DefaultPolicy(),
+		UnknownMemberGrace: cluster.DefaultGrace,
+		DrainDelay:         webhooks.DefaultDrainDelay, Certificates: certs.DefaultPolicy(),
 	}
 }
 
@@ -81,6 +86,9 @@ func (o Options) Validate() error {
 	}
 	if o.LearnerGrace <= 0 {
 		return fmt.Errorf("%w: learner grace %s is not above zero", ErrOptions, o.LearnerGrace)
+	}
+	if o.UnknownMemberGrace <= 0 {
+		return fmt.Errorf("%w: unknown member grace %s is not above zero", ErrOptions, o.UnknownMemberGrace)
 	}
 	if o.DrainDelay < 0 {
 		return fmt.Errorf("%w: drain delay %s is below zero", ErrOptions, o.DrainDelay)

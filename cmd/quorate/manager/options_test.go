@@ -23,6 +23,7 @@ func TestOptionsValidate(t *testing.T) {
 		{"health", func(o *Options) { o.HealthAddress = "" }, "manager options: no health address"},
 		{"metrics", func(o *Options) { o.MetricsAddress = "" }, "manager options: no metrics address"},
 		{"learner", func(o *Options) { o.LearnerGrace = 0 }, "manager options: learner grace 0s is not above zero"},
+		{"unknown member", func(o *Options) { o.UnknownMemberGrace = 0 }, "manager options: unknown member grace 0s is not above zero"},
 		{"drain", func(o *Options) { o.DrainDelay = -time.Second }, "manager options: drain delay -1s is below zero"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
