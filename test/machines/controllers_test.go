@@ -44,12 +44,15 @@ func killControllers(t *testing.T) {
 	controllers = nil
 }
 
+// startControllers starts them, unless they run.
 func startControllers(t *testing.T) {
 	t.Helper()
 	if controllers != nil {
 		return
 	}
-	m, err := shared.StartManager(t.Context(), fmt.Sprintf("controllers-%d", started.Add(1)))
+	ctx, cancel := context.WithTimeout(context.Background(), limit) // a test's end needs them too
+	defer cancel()
+	m, err := shared.StartManager(ctx, fmt.Sprintf("controllers-%d", started.Add(1)))
 	must(t, err)
 	controllers = m
 }

@@ -39,6 +39,7 @@ type fleet struct {
 	talos    *talos.Cluster
 	kubelets *node.Kubelets
 	story    *story
+	formed   time.Time // when the last control plane became a voter
 }
 
 // plan is what a fleet begins with.
@@ -57,8 +58,13 @@ func newFleet(t *testing.T, p plan) *fleet {
 	t.Helper()
 	f := newFleetUnready(t, p)
 	f.ready()
+	f.stays("all to be well", connected-time.Since(f.formed), func(context.Context) error { return nil })
 	return f
 }
+
+// connected is how long members have to be connected before etcd takes a removal:
+// "unhealthy cluster" is its answer before (HealthInterval of etcdserver, 5 s).
+const connected = 6 * time.Second
 
 // newFleetUnready does not wait for the machines' conditions, but for etcd.
 func newFleetUnready(t *testing.T, p plan) *fleet {
@@ -102,6 +108,6 @@ func (f *fleet) boot() {
 		ControlPlanes: f.plan.controlPlanes, Workers: f.plan.workers, Domain: f.ns + ".example.com", Timing: f.plan.timing,
 	})
 	must(f.t, err)
-	f.talos = c
+	f.talos, f.formed = c, time.Now()
 	f.t.Cleanup(func() { must(f.t, c.Stop()) })
 }
