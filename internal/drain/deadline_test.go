@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -72,6 +73,7 @@ func TestNothingHoldsAStepUp(t *testing.T) {
 	for name, c := range map[string]struct {
 		hangs    string
 		eviction func() *http.Response
+		within   time.Duration // the caller's own deadline
 		took     time.Duration
 		blocked  int
 		want     string
@@ -89,7 +91,12 @@ func TestNothingHoldsAStepUp(t *testing.T) {
 			want: `drain Node cp-2: list its pods: Get "http://cluster.example.com/api/v1/pods?` +
 				`fieldSelector=spec.nodeName%3Dcp-2&limit=500": context deadline exceeded`,
 		},
-		"one eviction":                {hangs: "/p00/eviction", eviction: evicted, took: evictTimeout, blocked: 1},
+		"one eviction": {hangs: "/p00/eviction", eviction: evicted, took: evictTimeout, blocked: 1},
+		"one eviction, and the caller goes": {
+			hangs: "/p00/eviction", eviction: evicted, within: time.Second, took: time.Second,
+			want: `drain Node cp-2: evict Pod web/p00: ` +
+				`Post "http://cluster.example.com/api/v1/namespaces/web/pods/p00/eviction": context deadline exceeded`,
+		},
 		"budgets not looked at yet":   {hangs: "nothing", eviction: unprocessed, took: 2 * evictTimeout, blocked: 2 * atOnce},
 		"nothing, with many to evict": {hangs: "nothing", eviction: evicted},
 	} {
@@ -101,8 +108,13 @@ func TestNothingHoldsAStepUp(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				begin := time.Now()
-				p, err := (&Drainer{Client: client}).Step(t.Context(), "cp-2")
+				begin, ctx := time.Now(), t.Context()
+				if c.within > 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, c.within)
+					defer cancel()
+				}
+				p, err := (&Drainer{Client: client}).Step(ctx, "cp-2")
 				says(t, err, c.want)
 				if took := time.Since(begin); took != c.took || len(p.Blocked) != c.blocked {
 					t.Errorf("%d blocked after %s, want %d after %s", len(p.Blocked), took, c.blocked, c.took)
