@@ -52,7 +52,7 @@ func (c *cycle) evacuate(ctx context.Context) error {
 	if waits == "" {
 		return nil
 	}
-	c.onward(v1alpha1.ReasonEvacuating, fmt.Sprintf("Storage is moved off Node %s (%s): waits for %s.", c.node, volumes(attached), waits))
+	c.onward(v1alpha1.ReasonEvacuating, fmt.Sprintf("Storage is being moved off Node %s (%s): waits for %s.", c.node, volumes(attached), waits))
 	return c.over(ctx, blocked)
 }
 

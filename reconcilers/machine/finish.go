@@ -15,10 +15,17 @@ import (
 )
 
 // release lets a machine go whose cluster is gone or on its way out: nothing of it is
-// to be kept quorate.
+// to be kept quorate. The rules have the first word here too.
 func (c *cycle) release(ctx context.Context) error {
 	if c.cluster != nil && c.cluster.DeletionTimestamp.IsZero() {
 		return nil
+	}
+	refusal, err := c.refusal(ctx)
+	switch {
+	case err != nil:
+		return err
+	case refusal != "":
+		return c.stuck(ctx, v1alpha1.ReasonRemovalRefused, refusal)
 	}
 	return c.end(ctx, fmt.Sprintf("Machine %s was let go with TalosCluster %s; its node and its etcd were left as they are", c.machine.Name, c.machine.Spec.ClusterRef.Name))
 }

@@ -42,7 +42,29 @@ func (c *cycle) left(ctx context.Context) error {
 		return err
 	}
 	c.letGo(ctx)
-	return nil
+	return c.leftBehind(ctx)
+}
+
+// leftBehind waits until a machine that is still leaving has stopped its etcd and has
+// deleted its data: a call that is cut would leave these, and an etcd that crashes over
+// them for ever. Nobody else waits for it.
+func (c *cycle) leftBehind(ctx context.Context) error {
+	l := c.mine().leave
+	if l == nil {
+		return nil
+	}
+	ended, err, _ := l.state()
+	if ended {
+		if err != nil {
+			c.log.Info("the machine has left etcd, and did not say so", "why", err.Error())
+		}
+		return nil
+	}
+	p := c.probe(ctx)
+	defer p.close()
+	l.answered(p.alive)
+	c.onward(v1alpha1.ReasonRemovingEtcdMember, "The member has left etcd; the machine stops it and deletes its data.")
+	return c.over(ctx, soonest)
 }
 
 // writeLedger writes on condition that nobody has written the cluster meanwhile.

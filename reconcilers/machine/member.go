@@ -97,7 +97,8 @@ func (c *cycle) act(ctx context.Context, target guard.Member, p *probe) error {
 		switch {
 		case !ended:
 			w.leave.answered(p.alive)
-			return c.waits(ctx, fmt.Sprintf("%s is leaving etcd.", target.Label()))
+			c.onward(v1alpha1.ReasonRemovingEtcdMember, fmt.Sprintf("%s is leaving etcd.", target.Label()))
+			return c.over(ctx, busy)
 		case err == nil && since < lateView:
 			return c.waits(ctx, fmt.Sprintf("%s says that it has left etcd; the member list still has it.", target.Label()))
 		case since < leaveAgain || p.fault != nil:

@@ -25,15 +25,32 @@ func (c *cycle) bySurvivor(ctx context.Context, target guard.Member, why error) 
 		case errors.Is(err, errNotListed):
 			return c.waits(ctx, fmt.Sprintf("%s is not listed any more, by %s.", target.Label(), m.Name))
 		case asked && err == nil:
+			c.mine().refused = 0
 			c.log.Info("removed by one that stays", "member", target.Label(), "id", hexOf(target.ID), "through", m.Name, "since", why.Error())
 			return c.waits(ctx, fmt.Sprintf("%s was removed through %s, since it did not leave by itself: %s.", target.Label(), m.Name, oneLine(why)))
 		case asked:
-			return c.fail(ctx, fmt.Sprintf("%s was asked to remove %s, which did not leave by itself (%s), and failed: %s.", m.Name, target.Label(), oneLine(why), oneLine(err)))
+			return c.refused(ctx, fmt.Sprintf("%s was asked to remove %s, which did not leave by itself (%s), and failed: %s.", m.Name, target.Label(), oneLine(why), oneLine(err)))
 		}
 		silent = append(silent, fmt.Sprintf("%s: %s", m.Name, oneLine(err)))
 	}
 	return c.fail(ctx, fmt.Sprintf("%s does not leave by itself (%s), and no approved control plane that stays can remove it (%s). Bring one of them back.",
 		target.Label(), oneLine(why), noneOr(silent)))
+}
+
+// mostRefusals is how many errors in a row are taken for passing ones: etcd takes its
+// members for ill within 5 s of a start, and a call that went by way of the member that
+// leaves ends in an error after it has acted.
+const mostRefusals = 3
+
+// refused looks again soon, and keeps the lock for that; then it is a failure.
+func (c *cycle) refused(ctx context.Context, text string) error {
+	w := c.mine()
+	if w.refused++; w.refused > mostRefusals {
+		return c.fail(ctx, text)
+	}
+	c.log.Info("looks again", "why", text)
+	c.onward(v1alpha1.ReasonRemovingEtcdMember, text)
+	return c.over(ctx, 2*busy)
 }
 
 func noneOr(texts []string) string {

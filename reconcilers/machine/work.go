@@ -21,6 +21,8 @@ type work struct {
 	leave *leave
 	// drained is set once the node was seen to be.
 	drained bool
+	// refused counts removals in a row that a survivor answered with an error.
+	refused int
 }
 
 func (w *works) get(id types.UID) *work {
