@@ -13,10 +13,14 @@ import (
 // observe reads the secrets, the machines and etcd.
 func (c *cycle) observe(ctx context.Context) error {
 	bundle, err := c.Plane.Bundle(ctx, c.cluster)
-	if err != nil && !errors.Is(err, talos.ErrBundle) {
+	switch {
+	case err == nil:
+		c.bundle = bundle
+	case errors.Is(err, talos.ErrBundle):
+		c.viewErr = err
+	default:
 		return err
 	}
-	c.bundle, c.viewErr = bundle, err
 	return c.look(ctx)
 }
 
