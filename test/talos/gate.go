@@ -43,6 +43,19 @@ func (g *gate) close() func() {
 func (g *gate) bar() func() {
 	g.mu.Lock()
 	g.barred++
+	g.mu.Unlock()
+	g.hangUp()
+	return sync.OnceFunc(func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.barred--
+	})
+}
+
+// hangUp breaks all connections, those too that wait at a closed gate before the server
+// knows of them.
+func (g *gate) hangUp() {
+	g.mu.Lock()
 	var broken []*gatedConn
 	for conn := range g.conns {
 		broken = append(broken, conn)
@@ -51,11 +64,6 @@ func (g *gate) bar() func() {
 	for _, conn := range broken {
 		_ = conn.Close() // it may be gone already
 	}
-	return sync.OnceFunc(func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.barred--
-	})
 }
 
 func (g *gate) passage() <-chan struct{} {

@@ -33,3 +33,32 @@ func TestPresent(t *testing.T) {
 		})
 	}
 }
+
+// TestOffWhileSilent: a connection that waits at a silent machine, before anything was
+// said, does not keep it from going off.
+func TestOffWhileSilent(t *testing.T) {
+	for name, off := range map[string]func(*Node){
+		"the plug is pulled": (*Node).PowerOff,
+		"it is shut down": func(n *Node) {
+			b, err := n.current()
+			must(t, err)
+			must(t, n.switchOff(b, nil))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := shared.Node("worker-1")
+			lift := n.Fault(Silent())
+			defer lift()
+			_, err := admin(t, n).Version(within(t, quick))
+			code(t, err, codes.DeadlineExceeded)
+			done := make(chan struct{})
+			go func() { off(n); close(done) }()
+			select {
+			case <-done:
+			case <-within(t, 10*time.Second).Done():
+				t.Fatal("it does not go off")
+			}
+			must(t, n.PowerOn())
+		})
+	}
+}

@@ -48,16 +48,17 @@ func (b *boot) serveAPI(listener net.Listener) (runner, error) {
 		case err := <-served:
 			return err
 		case <-b.ctx.Done(): // a crash: nobody gets an answer any more
+			f.gate.hangUp()
 			server.Stop()
 		case <-ctx.Done():
-			farewell(b.ctx, server)
+			farewell(b.ctx, server, f.gate)
 		}
 		return nil
 	}, nil
 }
 
 // farewell takes no more calls, and cuts those off that take too long.
-func farewell(ctx context.Context, server *grpc.Server) {
+func farewell(ctx context.Context, server *grpc.Server, g *gate) {
 	done := make(chan struct{})
 	go func() { server.GracefulStop(); close(done) }()
 	ctx, cancel := context.WithTimeout(ctx, goodbye)
@@ -65,6 +66,7 @@ func farewell(ctx context.Context, server *grpc.Server) {
 	select {
 	case <-done:
 	case <-ctx.Done():
+		g.hangUp()
 		server.Stop()
 		<-done
 	}
