@@ -107,6 +107,24 @@ func TestUnknownMemberOverARestart(t *testing.T) {
 	w.tells("Warning UnknownEtcdMember: No approved TalosMachine explains etcd member cp-6 at https://192.0.2.6:2380.")
 }
 
+// What is within its grace at a restart has a whole one after it.
+func TestRestartWithinTheGrace(t *testing.T) {
+	w := newWorld(t)
+	w.join(0xe5, 5)
+	w.reconcile()
+	w.after(DefaultGrace - time.Second)
+	w.restart()
+	w.reconcile()
+	w.after(DefaultGrace - time.Second)
+	w.took()
+	w.reconcile()
+	w.says("Ready", asAsked)
+	w.tells()
+	w.after(time.Second)
+	w.reconcile()
+	w.tells(tellOf5)
+}
+
 // An event that could not be written down is told by the cycle that writes it.
 func TestUnknownMemberAndConflict(t *testing.T) {
 	w := newWorld(t)

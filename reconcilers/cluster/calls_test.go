@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -37,6 +38,19 @@ func (w *world) call(name string, do func() error) error {
 	return err
 }
 
+// bounded is a call with what is left of its time, which it must have.
+func (w *world) bounded(ctx context.Context, name string, do func() error) error {
+	end, ok := ctx.Deadline()
+	if !ok {
+		w.t.Errorf("%s has no deadline", name)
+	}
+	w.left[name] = time.Until(end)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return w.call(name, do)
+}
+
 // client is the API server as the process reaches it.
 func (w *world) client() client.Client {
 	kind := func(o client.Object) string {
@@ -44,16 +58,16 @@ func (w *world) client() client.Client {
 	}
 	return interceptor.NewClient(w.api, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
-			return w.call("get "+kind(o), func() error { return c.Get(ctx, key, o, opts...) })
+			return w.bounded(ctx, "get "+kind(o), func() error { return c.Get(ctx, key, o, opts...) })
 		},
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-			return w.call("create "+kind(o), func() error { return c.Create(ctx, o, opts...) })
+			return w.bounded(ctx, "create "+kind(o), func() error { return c.Create(ctx, o, opts...) })
 		},
 		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
-			return w.call("update "+kind(o), func() error { return c.Update(ctx, o, opts...) })
+			return w.bounded(ctx, "update "+kind(o), func() error { return c.Update(ctx, o, opts...) })
 		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-			return w.call("write "+sub, func() error { return c.SubResource(sub).Patch(ctx, o, p, opts...) })
+			return w.bounded(ctx, "write "+sub, func() error { return c.SubResource(sub).Patch(ctx, o, p, opts...) })
 		},
 	})
 }

@@ -28,8 +28,8 @@ func TestApprovedReplacement(t *testing.T) {
 			for range 3 {
 				w.reconcile()
 				w.after(DefaultGrace)
+				w.says("Ready", "False ControlPlaneCountDiffers: Control planes approved: 4, asked for by spec.controlPlane.count: 3. Delete a TalosMachine that is not needed, or raise the count (to 1, 3 or 5) if you mean to grow the cluster.")
 			}
-			w.says("Ready", "False ControlPlaneCountDiffers: Control planes approved: 4, asked for by spec.controlPlane.count: 3. Delete a TalosMachine that is not needed, or raise the count (to 1, 3 or 5) if you mean to grow the cluster.")
 			if len(w.removals) > 0 || w.ledgerText() != first {
 				t.Errorf("removals %x, ledger %s", w.removals, w.ledgerText())
 			}

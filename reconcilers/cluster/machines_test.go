@@ -47,4 +47,3 @@ func TestMachineHasNoMember(t *testing.T) {
 	w.reconcile()
 	w.says("Ready", "False MemberUnhealthy: TalosMachine cp-3 has no etcd member.")
 }
-

@@ -17,21 +17,21 @@ import (
 // plane is the control plane of the world.
 type plane struct{ *world }
 
-func (p plane) Bundle(context.Context, *v1alpha1.TalosCluster) (*talos.Bundle, error) {
-	return &talos.Bundle{}, p.call("bundle", func() error { return p.bundleErr })
+func (p plane) Bundle(ctx context.Context, _ *v1alpha1.TalosCluster) (*talos.Bundle, error) {
+	return &talos.Bundle{}, p.bounded(ctx, "bundle", func() error { return p.bundleErr })
 }
 
 func (p plane) Machines(ctx context.Context, namespace, cluster string) (out []v1alpha1.TalosMachine, err error) {
-	err = p.call("machines", func() error {
+	err = p.bounded(ctx, "machines", func() error {
 		out, err = controlplane.New(p.api, talos.Timeouts{}).Machines(ctx, namespace, cluster)
 		return err
 	})
 	return out, err
 }
 
-func (p plane) View(_ context.Context, _ *talos.Bundle, machines []v1alpha1.TalosMachine, clusterID v1alpha1.HexID) (*etcd.View, error) {
+func (p plane) View(ctx context.Context, _ *talos.Bundle, machines []v1alpha1.TalosMachine, clusterID v1alpha1.HexID) (*etcd.View, error) {
 	var v *etcd.View
-	err := p.call("view", func() error {
+	err := p.bounded(ctx, "view", func() error {
 		switch {
 		case p.viewErr != nil:
 			return p.viewErr
@@ -59,14 +59,16 @@ type node struct {
 	name string
 }
 
-func (n node) call(what string, do func() error) error { return n.w.call(what+" "+n.name, do) }
-
-func (n node) VerifyCluster(context.Context) error {
-	return n.call("verify", func() error { return nil })
+func (n node) call(ctx context.Context, what string, do func() error) error {
+	return n.w.bounded(ctx, what+" "+n.name, do)
 }
 
-func (n node) Members(context.Context) (out []talos.Member, err error) {
-	return out, n.call("members", func() error {
+func (n node) VerifyCluster(ctx context.Context) error {
+	return n.call(ctx, "verify", func() error { return nil })
+}
+
+func (n node) Members(ctx context.Context) (out []talos.Member, err error) {
+	return out, n.call(ctx, "members", func() error {
 		for _, m := range n.w.members {
 			out = append(out, talos.Member{ID: m.ID, Hostname: m.Name, PeerURLs: m.PeerURLs})
 		}
@@ -75,8 +77,8 @@ func (n node) Members(context.Context) (out []talos.Member, err error) {
 }
 
 // RemoveMember notes each removal that reaches etcd, of one that is not there too.
-func (n node) RemoveMember(_ context.Context, id uint64) error {
-	return n.call("remove", func() error {
+func (n node) RemoveMember(ctx context.Context, id uint64) error {
+	return n.call(ctx, "remove", func() error {
 		n.w.removals = append(n.w.removals, id)
 		n.w.members = slices.DeleteFunc(n.w.members, func(m guard.Member) bool { return m.ID == id })
 		return nil

@@ -52,6 +52,8 @@ type world struct {
 type process struct {
 	r     *Reconciler
 	calls []string
+	// left is how much time the last call of that name had.
+	left map[string]time.Duration
 	// on is done before the first call of that name.
 	on map[string]func()
 	// killAt is the call before which, or after which, the process dies; 0 for none.
@@ -101,7 +103,7 @@ func machine(n int) *v1alpha1.TalosMachine {
 
 // restart begins a process of the same identity, with nothing in its memory.
 func (w *world) restart() {
-	w.process = &process{on: map[string]func(){}}
+	w.process = &process{on: map[string]func(){}, left: map[string]time.Duration{}}
 	reader := w.client()
 	locks := &lease.Locks{Live: reader, Client: reader, Clock: w.clock, Identity: "quorate-controllers"}
 	w.r = &Reconciler{
