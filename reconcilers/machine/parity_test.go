@@ -24,7 +24,7 @@ import (
 )
 
 // parityWorlds is how many worlds both are asked about.
-const parityWorlds = 20_000
+const parityWorlds = 8_000
 
 // Admission and the reconciler give the same verdict for the same world: the last
 // report of etcd for the one, etcd itself for the other. The rule and package guard
