@@ -35,6 +35,10 @@ GENERATED := api/v1alpha1/zz_generated.deepcopy.go manifests/crd manifests/polic
 demo: control-plane ## A real control plane, the gate in front of it, kubectl refused; fails if a verdict differs
 	cd test && go run ./cmd/demo
 
+.PHONY: demo-talos
+demo-talos: control-plane ## Talos machines with real etcds: one is deleted, leaves etcd and is replaced; fails if an answer differs
+	cd test && go run ./cmd/demo-talos
+
 .PHONY: up
 up: control-plane ## The same world, kept running, with things to try
 	cd test && go run ./cmd/up

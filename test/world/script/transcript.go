@@ -69,11 +69,25 @@ func (t *Transcript) Answers(s Step, r cluster.Result, problems []string) {
 	if answer := strings.TrimRight(r.Stdout+r.Stderr, "\n"); answer != "" {
 		t.line(answer)
 	}
+	t.verdict(s.Name, s.Want.String(), problems)
+}
+
+// Found shows what was asked for elsewhere than by kubectl, and how it compares.
+func (t *Transcript) Found(what, text, name, want string, problems []string) {
+	t.line("\n" + t.paint(dim, "# "+what))
+	t.line(strings.TrimRight(text, "\n"))
+	t.verdict(name, want, problems)
+}
+
+// Meanwhile tells what happened beside a command, indented.
+func (t *Transcript) Meanwhile(text string) { t.line(t.paint(dim, "  "+text)) }
+
+func (t *Transcript) verdict(name, want string, problems []string) {
 	if len(problems) == 0 {
-		t.line(t.paint(green, "✓ "+s.Name+": "+s.Want.String()))
+		t.line(t.paint(green, "✓ "+name+": "+want))
 		return
 	}
-	t.line(t.paint(red, "✗ "+s.Name+": expected: "+s.Want.String()))
+	t.line(t.paint(red, "✗ "+name+": expected: "+want))
 	for _, problem := range problems {
 		t.line(t.paint(red, "  "+problem))
 	}
