@@ -71,7 +71,7 @@ func TestEverybodyDenies(t *testing.T) {
 	}
 	f.count(1)
 	f.delete("cp-3")
-	f.removal("cp-3", v1alpha1.ReasonEtcdMemberRemovalFailed, "cp-1", "cp-2", "the node denies it")
+	f.removal("cp-3", v1alpha1.ReasonEtcdMemberRemovalFailed, "cp-1", f.talos.Node("cp-3").IP, "the node denies it", "not authorized")
 	f.keeps(pause, "cp-1", "cp-2", "cp-3")
 	f.told("cp-3", v1alpha1.EventEtcdMemberRemovalFailed)
 	for _, lift := range lifts {

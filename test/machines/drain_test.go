@@ -65,3 +65,29 @@ func TestBudgetHoldsTheDrain(t *testing.T) {
 	f.asked("cp-3 EtcdLeaveCluster")
 	f.went("cp-3", v1alpha1.ReasonRemovalApproved, v1alpha1.ReasonDraining, v1alpha1.ReasonRemovingEtcdMember)
 }
+
+// Who moves storage off a node holds the removal by an annotation: no pod goes before
+// that is taken away, and the condition names it with the volumes that are attached.
+//
+// covers: B-2, B-16
+func TestStorageIsEvacuatedFirst(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, plan{controlPlanes: 1, workers: 1})
+	w := f.talos.Node("worker-1")
+	f.deploy("web", w.NodeName())
+	f.attached(w.NodeName())
+	f.annotate("worker-1", `"evacuate.quorate.dev/longhorn":"true"`)
+	f.delete("worker-1")
+	f.removal("worker-1", v1alpha1.ReasonEvacuating, "evacuate.quorate.dev/longhorn", "1 volume", w.NodeName())
+	f.stays("web to run", pause, func(ctx context.Context) error {
+		pods, err := f.on(ctx, "web", w.NodeName())
+		if err == nil && len(pods) != 1 {
+			err = errNotYet
+		}
+		return err
+	})
+	f.annotate("worker-1", `"evacuate.quorate.dev/longhorn":null`)
+	f.gone("worker-1")
+	f.off("web", w.NodeName())
+	f.went("worker-1", v1alpha1.ReasonRemovalApproved, v1alpha1.ReasonEvacuating, v1alpha1.ReasonDraining)
+}

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/test/cluster"
@@ -153,44 +151,6 @@ func (f *fleet) stays(what string, during time.Duration, check func(context.Cont
 	}
 }
 
-// allowDelete says that a deletion is meant.
-var allowDelete = client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"`+v1alpha1.AnnotationAllowDelete+`":"true"}}}`))
-
-// delete does what an operator does.
-func (f *fleet) delete(names ...string) {
-	f.t.Helper()
-	for _, name := range names {
-		must(f.t, f.tryDelete(name))
-	}
-}
-
-func (f *fleet) tryDelete(name string) error {
-	f.t.Helper()
-	return f.deleteAs(admin, name)
-}
-
-func (f *fleet) deleteAs(who client.Client, name string) error {
-	f.t.Helper()
-	m := f.machine(name)
-	must(f.t, admin.Patch(f.t.Context(), m, allowDelete))
-	return who.Delete(f.t.Context(), m)
-}
-
-// refused wants an error of admission with this text.
-func (f *fleet) refused(err error, text string) {
-	f.t.Helper()
-	if err == nil || !strings.Contains(err.Error(), text) {
-		f.t.Fatalf("admission answered %v, want %s", err, text)
-	}
-}
-
-// count changes the declared count.
-func (f *fleet) count(n int) {
-	f.t.Helper()
-	patch := fmt.Appendf(nil, `{"spec":{"controlPlane":{"count":%d}}}`, n)
-	must(f.t, admin.Patch(f.t.Context(), f.cluster(), client.RawPatch("application/merge-patch+json", patch)))
-}
-
 // condition is the machine's Removal.
 func (f *fleet) condition(name string) metav1.Condition {
 	f.t.Helper()
@@ -199,11 +159,4 @@ func (f *fleet) condition(name string) metav1.Condition {
 		f.t.Fatalf("%s has no condition Removal", name)
 	}
 	return *c
-}
-
-// look asks the controller to look at a machine now, as a person can.
-func (f *fleet) look(name string) {
-	f.t.Helper()
-	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, v1alpha1.AnnotationReconcileRequested, time.Now().Format(time.RFC3339Nano))
-	must(f.t, admin.Patch(f.t.Context(), f.machine(name), client.RawPatch("application/merge-patch+json", patch)))
 }

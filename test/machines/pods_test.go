@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -180,4 +181,17 @@ func (f *fleet) cordoned(names ...string) {
 	if strings.Join(got, " ") != strings.Join(names, " ") {
 		f.t.Errorf("cordoned are %v, want %v", got, names)
 	}
+}
+
+// attached is a volume that is attached to the node.
+func (f *fleet) attached(nodeName string) {
+	f.t.Helper()
+	a := &storagev1.VolumeAttachment{
+		ObjectMeta: metav1.ObjectMeta{Name: f.ns},
+		Spec: storagev1.VolumeAttachmentSpec{
+			Attacher: "driver.example.com", NodeName: nodeName, Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: ptr.To("data")},
+		},
+	}
+	must(f.t, admin.Create(f.t.Context(), a))
+	f.t.Cleanup(func() { must(f.t, admin.Delete(context.Background(), a)) })
 }

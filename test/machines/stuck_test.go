@@ -41,6 +41,30 @@ func TestStuckMachineBlocksNobody(t *testing.T) {
 	f.asked("cp-3 EtcdLeaveCluster")
 }
 
+// Two control planes are deleted at once, and one of them is silent: the other one is
+// removed about as quickly as alone. A stall would take a dial's or a call's deadline,
+// seconds at least; what two busy cores add is less than that.
+//
+// covers: B-10
+func TestSilentNodeBesideAnotherRemoval(t *testing.T) {
+	const noise = 2 * time.Second
+	f := newFleet(t, plan{controlPlanes: 5})
+	f.count(3)
+	alone := f.removalTime("cp-5")
+	f.lists("cp-1", "cp-2", "cp-3", "cp-4")
+	f.count(1)
+	f.talos.Node("cp-4").Fault(talos.Silent())
+	f.delete("cp-4")
+	beside := f.removalTime("cp-3")
+	t.Logf("a removal took %s, and beside a silent machine's %s (x %.2f)", alone, beside, float64(beside)/float64(alone))
+	if beside > alone*12/10+noise {
+		t.Errorf("the removal took %s, and %s alone", beside, alone)
+	}
+	f.gone("cp-4")
+	f.lists("cp-1", "cp-2")
+	f.askedOnce()
+}
+
 // removalTime deletes a machine and answers how long its object was there.
 func (f *fleet) removalTime(name string) time.Duration {
 	f.t.Helper()
