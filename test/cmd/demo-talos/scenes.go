@@ -94,9 +94,17 @@ const eventColumns = "-o custom-columns=TYPE:.type,REASON:.reason,MESSAGE:.messa
 
 var removal = scene{
 	title: "Deleted",
-	line:  "kubectl waits for the end: the machine is drained, leaves etcd by itself, and then its object goes.",
+	line:  "Storage is moved off first, by whoever asked for that; then the machine is drained, leaves etcd by itself, and its object goes.",
 	beats: []beat{
-		types{Name: "cp-3 goes", Command: deletes, Want: says(`"cp-3" deleted`)},
+		types{Name: "hold it until storage has moved", Command: "kubectl annotate talosmachine cp-3 evacuate.quorate.dev/storage=moving", Want: says("cp-3 annotated")},
+		types{Name: "cp-3 is deleted", Command: deletes + " --wait=false", Want: says(`"cp-3" deleted`)},
+		types{
+			Name: "it waits", Want: says("condition met"),
+			Command: `kubectl wait talosmachine/cp-3 '--for=jsonpath={.status.conditions[?(@.type=="Removal")].reason}=Evacuating' --timeout=60s`,
+		},
+		lists{"nothing was touched", []string{"cp-1", "cp-2", "cp-3", "cp-4"}},
+		types{Name: "storage has moved", Command: "kubectl annotate talosmachine cp-3 evacuate.quorate.dev/storage-", Want: says("cp-3 annotated")},
+		types{Name: "cp-3 goes", Command: "kubectl wait talosmachine/cp-3 --for=delete --timeout=100s", Want: says("condition met")},
 		types{Name: "it is gone", Command: "kubectl get talosmachine cp-3", Want: refused(nil, "NotFound")},
 		lists{"after", []string{"cp-1", "cp-2", "cp-4"}},
 		asked{"it left by itself", []string{"cp-3 EtcdLeaveCluster"}},
