@@ -79,13 +79,16 @@ func TestTheListOfBehaviours(t *testing.T) {
 	if count["A"] != 36 || count["B"] != 17 || count["C"] != 43 {
 		t.Errorf("got %v lines, want A 36, B 17, C 43", count)
 	}
-	if got, want := strings.Join(now, " "), allOfA+" B-17 C-1 C-2"; got != want {
+	if got, want := strings.Join(now, " "), allOfA+" "+allOfB+" C-1 C-2"; got != want {
 		t.Errorf("without a mark are %s, want %s", got, want)
 	}
-	if got, want := strings.Join(partly, " "), "B-1 C-6 C-30"; got != want {
+	if got, want := strings.Join(partly, " "), "C-6 C-30"; got != want {
 		t.Errorf("in part are %s, want %s", got, want)
 	}
 }
 
 // allOfA is part A but for its snapshots.
 const allOfA = "A-1 A-2 A-3 A-4 A-5 A-6 A-7 A-8 A-9 A-10 A-11 A-12 A-13 A-14 A-15 A-16 A-17 A-18 A-19 A-20 A-21 A-22 A-23 A-24 A-25 A-26 A-27 A-28 A-29 A-30 A-31 A-32 A-33 A-34 A-35"
+
+// allOfB is the deletion of a Talos machine.
+const allOfB = "B-1 B-2 B-3 B-4 B-5 B-6 B-7 B-8 B-9 B-10 B-11 B-12 B-13 B-14 B-15 B-16 B-17"

@@ -37,6 +37,24 @@ func TestApprovedReplacement(t *testing.T) {
 	}
 }
 
+// A replacement that waits for its approval is told of and left alone: who declared its
+// machine is to say whether it stays.
+func TestReplacementThatWaitsForApproval(t *testing.T) {
+	w := rejoin(t)
+	m := machine(4)
+	m.Spec.Approved = false
+	w.put(m)
+	for range 3 {
+		w.reconcile()
+		w.after(DefaultGrace)
+		w.says("Ready", "False UnknownEtcdMember: No approved TalosMachine explains etcd member cp-4 at https://192.0.2.4:2380: approve the one of its node, or reset the node.")
+	}
+	w.tells(tellOf4)
+	if len(w.removals) > 0 || w.ledgerText() != first {
+		t.Errorf("removals %x, ledger %s", w.removals, w.ledgerText())
+	}
+}
+
 // Of two unknown members only the one that the ledger knows goes.
 func TestTwoUnknownMembers(t *testing.T) {
 	w := newWorld(t)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard"
+	"github.com/quorate/quorate/internal/controlplane"
 	"github.com/quorate/quorate/internal/lease"
 )
 
@@ -58,9 +59,19 @@ func (c *cycle) due() (guard.Member, bool) {
 	return next, ok && verdict.Safe
 }
 
-// known are those that were removed from this cluster before.
+// known are those that were removed from this cluster before, and wait for nobody's
+// approval.
 func (c *cycle) known(members []guard.Member) []guard.Member {
-	return guard.Ledger(c.cluster.Status.RemovedMembers).Rejoined(members, c.cluster.Status.ClusterID)
+	return slices.DeleteFunc(guard.Ledger(c.cluster.Status.RemovedMembers).Rejoined(members, c.cluster.Status.ClusterID), c.awaited)
+}
+
+// awaited tells whether a machine that waits for its approval is at the member's place:
+// who put it there is to say whether it stays.
+func (c *cycle) awaited(m guard.Member) bool {
+	return slices.ContainsFunc(c.machines, func(t v1alpha1.TalosMachine) bool {
+		return t.Spec.Role == v1alpha1.MachineControlPlane && !t.Spec.Approved &&
+			len(guard.MembersOf([]guard.Member{m}, controlplane.Describe(&t), nil)) > 0
+	})
 }
 
 // announce warns of each once.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -89,7 +88,7 @@ func (c *cycle) self() guard.Machine { return describe(c.machine, c.node) }
 // others are the other control planes that have a claim to a member.
 func (c *cycle) others() (out []guard.Machine) {
 	for i := range c.machines {
-		if m := &c.machines[i]; m.UID != c.machine.UID && m.Spec.Role == v1alpha1.MachineControlPlane && m.Spec.Approved {
+		if m := &c.machines[i]; m.UID != c.machine.UID && controlplane.Approved(m) {
 			out = append(out, describe(m, ""))
 		}
 	}
@@ -97,17 +96,9 @@ func (c *cycle) others() (out []guard.Machine) {
 }
 
 func describe(m *v1alpha1.TalosMachine, node string) guard.Machine {
-	out := guard.Machine{Name: m.Name, Hosts: []string{controlplane.Address(m)}}
-	for _, name := range []string{m.Spec.Hostname, m.Status.NodeName, node} {
-		if name != "" {
-			out.Hostnames = append(out.Hostnames, name)
-		}
-	}
-	if e := m.Status.EtcdMember; e != nil {
-		out.MemberID, _ = strconv.ParseUint(string(e.ID), 16, 64) // the schema lets nothing else through
-		for _, u := range e.PeerURLs {
-			out.PeerURLs = append(out.PeerURLs, string(u))
-		}
+	out := controlplane.Describe(m)
+	if node != "" {
+		out.Hostnames = append(out.Hostnames, node)
 	}
 	return out
 }

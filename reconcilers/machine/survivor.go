@@ -9,6 +9,8 @@ import (
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard"
+	"github.com/quorate/quorate/internal/controlplane"
+	"github.com/quorate/quorate/internal/lease"
 	"github.com/quorate/quorate/internal/talos"
 )
 
@@ -67,7 +69,7 @@ func (c *cycle) survivors() (out []*v1alpha1.TalosMachine) {
 	for i := range c.machines {
 		m := &c.machines[i]
 		switch {
-		case m.UID == c.machine.UID || m.Spec.Role != v1alpha1.MachineControlPlane || !m.Spec.Approved || m.DeletionTimestamp != nil:
+		case m.UID == c.machine.UID || !controlplane.Approved(m) || m.DeletionTimestamp != nil:
 		case c.healthy(m):
 			out = append(out, m)
 		default:
@@ -80,6 +82,9 @@ func (c *cycle) survivors() (out []*v1alpha1.TalosMachine) {
 func (c *cycle) healthy(m *v1alpha1.TalosMachine) bool {
 	return slices.ContainsFunc(guard.MembersOf(c.view.Members, describe(m, ""), nil), func(member guard.Member) bool { return member.Healthy })
 }
+
+// removeTimeout is what a hold that was checked has left.
+const removeTimeout = lease.DefaultDuration / 3
 
 // removeThrough lists, then removes. asked is set once etcd may have acted.
 func (c *cycle) removeThrough(ctx context.Context, m *v1alpha1.TalosMachine, id uint64) (asked bool, err error) {
@@ -101,5 +106,7 @@ func (c *cycle) removeThrough(ctx context.Context, m *v1alpha1.TalosMachine, id 
 	if err := c.mine().hold.Check(ctx); err != nil {
 		return true, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, removeTimeout)
+	defer cancel()
 	return true, node.RemoveMember(ctx, id)
 }
