@@ -9,17 +9,26 @@ import (
 	"github.com/quorate/quorate/test/talos"
 )
 
+// rounds is how often each time is taken. The smallest one counts: what else runs on the
+// machine adds to some of them, and a stall would add to each.
+const rounds = 4
+
+// tick is how often a removal is looked at (reconcilers/machine): a time is one more or
+// less by chance.
+const tick = 200 * time.Millisecond
+
 // One machine never answers, in the middle of its leave; another one, which nobody
-// deletes, is silent too. A worker of the same cluster and one of another are removed as
+// deletes, is silent too. Workers of the same cluster and of another one are removed as
 // quickly as without them.
 //
 // covers: B-10
 func TestStuckMachineBlocksNobody(t *testing.T) {
-	f := newFleet(t, plan{controlPlanes: 3, workers: 5})
-	other := newFleet(t, plan{controlPlanes: 1, workers: 2})
-	alone := f.removalTime("worker-1") + f.removalTime("worker-2") + other.removalTime("worker-1")
-	f.talos.Node("worker-5").Fault(talos.Silent())
-	f.look("worker-5")
+	f := newFleet(t, plan{controlPlanes: 3, workers: 2*rounds + 1})
+	other := newFleet(t, plan{controlPlanes: 1, workers: 2 * rounds})
+	alone, otherAlone := f.quickest(0), other.quickest(0)
+	silent := f.talos.Node(fmt.Sprintf("worker-%d", 2*rounds+1))
+	silent.Fault(talos.Silent())
+	f.look(silent.Name)
 	n := f.talos.Node("cp-3")
 	n.Fault(talos.LateLeave(limit))
 	f.count(1)
@@ -31,14 +40,29 @@ func TestStuckMachineBlocksNobody(t *testing.T) {
 		return nil
 	})
 	n.Fault(talos.Silent())
-	beside := f.removalTime("worker-3") + f.removalTime("worker-4") + other.removalTime("worker-2")
-	t.Logf("three removals took %s, and beside a machine that never answers %s (x %.2f)", alone, beside, float64(beside)/float64(alone))
-	if beside > alone*12/10 {
-		t.Errorf("the removals took %s, more than 1.2 x %s", beside, alone)
-	}
+	f.asQuick("of the same cluster", alone, f.quickest(rounds))
+	f.asQuick("of another cluster", otherAlone, other.quickest(rounds))
 	f.gone("cp-3")
 	f.lists("cp-1", "cp-2")
 	f.asked("cp-3 EtcdLeaveCluster")
+}
+
+// quickest removes some workers one after the other.
+func (f *fleet) quickest(after int) time.Duration {
+	f.t.Helper()
+	best := limit
+	for i := range rounds {
+		best = min(best, f.removalTime(fmt.Sprintf("worker-%d", after+i+1)))
+	}
+	return best
+}
+
+func (f *fleet) asQuick(of string, alone, beside time.Duration) {
+	f.t.Helper()
+	f.t.Logf("a worker %s was removed in %s, and beside a machine that never answers in %s (x %.2f)", of, alone, beside, float64(beside)/float64(alone))
+	if beside > alone*12/10+tick {
+		f.t.Errorf("that is more than 1.2 x and a look")
+	}
 }
 
 // Two control planes are deleted at once, and one of them is silent: the other one is
