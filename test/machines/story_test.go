@@ -2,7 +2,7 @@ package machines
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -55,7 +55,7 @@ func (s *story) read(ctx context.Context, w watch.Interface) {
 	if ctx.Err() == nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.broken = fmt.Errorf("the API server ended the watch of a test: its story has a hole")
+		s.broken = errors.New("the API server ended the watch of a test: its story has a hole")
 	}
 }
 
