@@ -30,17 +30,19 @@ func (c *cycle) approve(ctx context.Context) error {
 		return c.stuck(ctx, v1alpha1.ReasonRemovalRefused, refusal)
 	case c.controlPlane() && c.viewErr != nil:
 		return c.fail(ctx, fmt.Sprintf("The etcd cluster gives no member list: %s.", oneLine(c.viewErr)))
-	case slices.Contains(underway, c.reason()):
+	case slices.Contains(underway, c.reason()), c.reason() == v1alpha1.ReasonEtcdMemberRemovalFailed && c.mine().approved:
 		return nil
 	}
+	c.mine().approved = true
 	c.onward(v1alpha1.ReasonRemovalApproved, "Every check has passed: the machine may go.")
 	return c.persist(ctx)
 }
 
-// underway are the reasons of Removal that come after the checks.
+// underway are the reasons of Removal that come after the checks. A failure may have
+// come before them, when there was nobody to ask.
 var underway = []string{
 	v1alpha1.ReasonRemovalApproved, v1alpha1.ReasonEvacuating, v1alpha1.ReasonDraining,
-	v1alpha1.ReasonLockHeld, v1alpha1.ReasonRemovingEtcdMember, v1alpha1.ReasonEtcdMemberRemovalFailed,
+	v1alpha1.ReasonLockHeld, v1alpha1.ReasonRemovingEtcdMember,
 }
 
 // removedBefore tells whether the recorded member was removed by us, and nothing of

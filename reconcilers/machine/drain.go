@@ -33,7 +33,7 @@ func (c *cycle) drain(ctx context.Context) error {
 const mostNamed = 5
 
 func drainText(node string, p drain.Progress) string {
-	text := fmt.Sprintf("Node %s is being drained: %d pods are left (%s).", node, len(p.Left), some(p.Left))
+	text := fmt.Sprintf("Node %s is being drained, pods left: %d (%s).", node, len(p.Left), some(p.Left))
 	if len(p.Blocked) > 0 {
 		text += " Not evicted: " + some(p.Blocked) + "."
 	}

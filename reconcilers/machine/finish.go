@@ -56,6 +56,14 @@ func (c *cycle) end(ctx context.Context, what string) error {
 	return errOver
 }
 
+// boots is what a control plane does that nobody resets.
+func (c *cycle) boots() string {
+	if c.controlPlane() {
+		return ", and joins etcd again by itself when it boots"
+	}
+	return ""
+}
+
 // reporter is whom events are reported by.
 const reporter = "quorate"
 
@@ -71,7 +79,7 @@ func (c *cycle) warnOfCredentials(ctx context.Context, what string) error {
 		},
 		Type: corev1.EventTypeWarning, Reason: v1alpha1.EventNodeStillHasClusterCredentials, Action: "Reconcile",
 		ReportingController: reporter, ReportingInstance: reporter,
-		Note: cut(what+", and still holds the cluster's credentials: its Talos API trusts them, and a control plane that boots joins etcd again by itself. Reset the node or power it off before it is used for anything else.", maxNote),
+		Note: cut(what+", and still holds the cluster's credentials"+c.boots()+". Reset the node or power it off before it is used for anything else.", maxNote),
 	}
 	if err := c.Client.Create(ctx, e); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("tell of the credentials in an event: %w", err)

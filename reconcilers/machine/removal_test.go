@@ -69,7 +69,7 @@ func TestOrder(t *testing.T) {
 			says(t, p.goes(t, r, "cp-3"), metav1.ConditionTrue, v1alpha1.ReasonEvacuating, "off Node cp-3 (1 volume is attached): waits for the volume to be moved.")
 		}
 		waits = ""
-		says(t, p.goes(t, r, "cp-3"), metav1.ConditionTrue, v1alpha1.ReasonDraining, "Node cp-3 is being drained: 1 pods are left (default/app).")
+		says(t, p.goes(t, r, "cp-3"), metav1.ConditionTrue, v1alpha1.ReasonDraining, "Node cp-3 is being drained, pods left: 1 (default/app).")
 		for range 10 {
 			p.goes(t, r, "cp-3")
 			synctest.Wait()

@@ -116,8 +116,11 @@ func visitReason(err error) string {
 // when the machine may not answer any more.
 func (c *cycle) recordMember(ctx context.Context, node Node) (reason, message string) {
 	id, err := node.MemberID(ctx)
+	if errors.Is(err, talos.ErrNotFound) {
+		return v1alpha1.ReasonMemberUnhealthy, "Its etcd is not healthy, or has not joined yet: Talos shows no member of it."
+	}
 	if err != nil {
-		return v1alpha1.ReasonMemberUnhealthy, "Its etcd is not healthy: " + sentence(err)
+		return v1alpha1.ReasonMemberUnhealthy, sentence(err)
 	}
 	members, err := node.Members(ctx)
 	if err != nil {

@@ -79,7 +79,7 @@ func TestVisitNotReady(t *testing.T) {
 		"another cluster": {nothing, func(_ *testing.T, p *played) {
 			p.foreign["cp-1"] = errors.Join(talos.ErrOtherCluster, errors.New("it is b, and the bundle's is a"))
 		}, v1alpha1.ReasonOtherCluster, "it is b, and the bundle's is a"},
-		"etcd is ill": {nothing, func(_ *testing.T, p *played) { p.members = nil }, v1alpha1.ReasonMemberUnhealthy, "Its etcd is not healthy: "},
+		"etcd is ill": {nothing, func(_ *testing.T, p *played) { p.members = nil }, v1alpha1.ReasonMemberUnhealthy, "Its etcd is not healthy, or has not joined yet"},
 		"a learner":   {nothing, func(_ *testing.T, p *played) { p.members[0].Learner = true }, v1alpha1.ReasonMemberUnhealthy, "is a learner still"},
 		"no Node":     {nothing, func(t *testing.T, p *played) { p.nodes(t, nil) }, v1alpha1.ReasonNodeNotReady, "There is no Node cp-1"},
 		"Node is ill": {nothing, func(t *testing.T, p *played) { p.nodes(t, map[string]string{"cp-1": ""}) }, v1alpha1.ReasonNodeNotReady, "Node cp-1 is not Ready."},

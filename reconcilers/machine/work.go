@@ -19,6 +19,8 @@ type works struct {
 type work struct {
 	hold  Hold
 	leave *leave
+	// approved is set once this process has told that every check has passed.
+	approved bool
 	// drained is set once the node was seen to be.
 	drained bool
 	// refused counts removals in a row that a survivor answered with an error.
