@@ -23,6 +23,7 @@ type boot struct {
 	sequences sequences
 	founding  sync.Mutex
 	etcd      atomic.Pointer[etcdService] // nil on a worker
+	pods      *pods
 }
 
 // start boots the machine from its disk.
@@ -30,7 +31,7 @@ func (n *Node) start() (*boot, error) {
 	if err := n.disk.mount(); err != nil {
 		return nil, err
 	}
-	b := &boot{node: n, id: uuid.NewString(), resources: newResources(), events: newEvents(), services: &services{}}
+	b := &boot{node: n, id: uuid.NewString(), resources: newResources(), events: newEvents(), services: &services{}, pods: &pods{}}
 	b.ctx, b.end = context.WithCancel(n.life)
 	if err := b.describe(b.ctx); err != nil {
 		return nil, err
@@ -57,6 +58,9 @@ func (b *boot) startServices(serveAPI runner) {
 	if !b.node.worker {
 		b.startEtcd(&etcdService{boot: b})
 	}
+	if b.node.cluster.options.Kubernetes {
+		b.startPods()
+	}
 }
 
 func (b *boot) startEtcd(e *etcdService) {
@@ -64,9 +68,10 @@ func (b *boot) startEtcd(e *etcdService) {
 	b.services.start(b.ctx, etcdServiceID, e.run)
 }
 
-// shutdown stops the services in order, the API last but for machined. What does not
-// end in time is killed.
+// shutdown stops the pods, then the services in order, the API last but for machined.
+// What does not end in time is killed.
 func (b *boot) shutdown(ctx context.Context) {
+	b.pods.stop(b.node.Timing().PodGrace)
 	if b.services.stop(ctx) != nil {
 		b.killEtcd()
 	}
@@ -88,8 +93,10 @@ func (b *boot) killEtcd() {
 
 // crash ends everything at once.
 func (b *boot) crash() {
+	b.pods.kill()
 	b.killEtcd()
 	b.end()
+	b.pods.stop(b.node.Timing().PodGrace)
 	for _, s := range b.services.all() {
 		<-s.ended
 	}

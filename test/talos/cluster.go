@@ -21,6 +21,7 @@ type Cluster struct {
 	authority *authority
 	network   etcdcluster.Network
 	etcd      etcdcluster.Release
+	apiserver string // the program
 	mu        sync.Mutex
 	nodes     []*Node
 }
@@ -29,7 +30,8 @@ type Cluster struct {
 const etcdMinor = "3.7"
 
 // Start installs the nodes, boots them, bootstraps etcd on the first control plane
-// and waits until every control plane is a voter. After an error nothing is left
+// and waits until every control plane is a voter and, with Kubernetes, its API server
+// serves. After an error nothing is left
 // running.
 func Start(ctx context.Context, options Options) (*Cluster, error) {
 	c, err := New(ctx, options)
@@ -57,6 +59,9 @@ func (c *Cluster) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	c.etcd = releases[0]
+	if err := c.findKubernetes(ctx); err != nil {
+		return err
+	}
 	if c.authority, err = newAuthority(c.options.Bundle); err != nil {
 		return err
 	}
@@ -121,7 +126,7 @@ func (c *Cluster) form(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return c.serving(ctx)
 }
 
 // Stop pulls the plug of each node and removes a temporary Dir.
@@ -163,11 +168,14 @@ func (c *Cluster) Node(name string) *Node {
 	return nodes[i]
 }
 
-// Logs is the end of each node's etcd log, for a failing test to print.
+// Logs is the end of what each node's etcd and API server have logged, for a failing test to print.
 func (c *Cluster) Logs() string {
 	var out string
 	for _, n := range c.ControlPlanes() {
 		out += "\n--- etcd of " + n.Name + "\n" + n.EtcdLogTail()
+		if n.kube != nil {
+			out += "\n--- kube-apiserver of " + n.Name + "\n" + n.APIServerLogTail()
+		}
 	}
 	return out
 }

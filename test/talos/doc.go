@@ -7,6 +7,12 @@
 // that runs. Faults, made with Silent, Slow, Answer and the like, strike the machine
 // API of one node.
 //
+// With Options.Kubernetes a real kube-apiserver runs on each control plane, on its own
+// etcd and with the bundle's authorities and keys. It comes and goes with the service
+// etcd as Talos's static pod does. EndpointSlices refuse loopback addresses, so they
+// have 10.x.y.z for a node at 127.x.y.z. No kube-controller-manager and no scheduler
+// runs: nobody makes ServiceAccounts, binds pods or marks a node NotReady.
+//
 // Modelled calls: Version, Hostname, Read (the boot ID alone), ServiceList,
 // ServiceStop and ServiceRestart (refused), Events, Bootstrap, EtcdMemberList,
 // EtcdLeaveCluster, EtcdRemoveMemberByID, EtcdForfeitLeadership, EtcdStatus,

@@ -32,6 +32,8 @@ type Node struct {
 	dir     string
 	disk    disk
 	pki     *pki
+	kube    *kubePKI        // nil on a worker, and without Kubernetes
+	admin   *cluster.Access // as kube
 	faults  *faults
 
 	work    sync.WaitGroup // what goes on behind an answer: resets, reboots
@@ -58,6 +60,9 @@ func (c *Cluster) newNode(i int, name string, worker bool) (*Node, error) {
 	}
 	n.life, n.die = context.WithCancel(context.Background())
 	if n.pki, err = c.authority.etcdPKI(dir, name, ip); err != nil {
+		return nil, err
+	}
+	if err := n.installKubernetes(); err != nil {
 		return nil, err
 	}
 	return n, n.disk.install()

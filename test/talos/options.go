@@ -16,6 +16,10 @@ type Options struct {
 	// a second or two; another cluster's gives nodes that trust its clients.
 	Bundle []byte
 
+	// Kubernetes runs a kube-apiserver on each control plane whose etcd is healthy.
+	// That costs seconds of a processor and some 300 MB for each.
+	Kubernetes bool
+
 	// Domain, if set, is the domain of each node's name, and the Kubernetes node
 	// is then called by its full name; etcd's member name stays the short one.
 	Domain string
@@ -43,6 +47,7 @@ type Timing struct {
 	LeaveWait       time.Duration // for a leave to know its own member ID: 3 min
 	LeaveEvery      time.Duration // between tries of a leave to remove itself: 10 s
 	LeavePatience   time.Duration // for all these tries: 5 min
+	PodGrace        time.Duration // for a static pod to end before it is killed: 30 s
 	Skew            time.Duration // between the answer to a Reset and its start: small, and different on each node
 	Reboot          time.Duration // how long the machine API is away: a minute and more on hardware
 }
@@ -53,7 +58,7 @@ func (t Timing) withDefaults() Timing {
 		&t.PromoteEvery: 200 * time.Millisecond, &t.PromotePatience: 10 * time.Minute,
 		&t.HealthEvery: 300 * time.Millisecond, &t.HealthTimeout: 2 * time.Second, &t.RestartEvery: 300 * time.Millisecond,
 		&t.LeaveWait: 3 * time.Minute, &t.LeaveEvery: 300 * time.Millisecond, &t.LeavePatience: 5 * time.Minute,
-		&t.Skew: 50 * time.Millisecond, &t.Reboot: 300 * time.Millisecond,
+		&t.PodGrace: 3 * time.Second, &t.Skew: 50 * time.Millisecond, &t.Reboot: 300 * time.Millisecond,
 	} {
 		if *value == 0 {
 			*value = quick

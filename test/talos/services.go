@@ -62,6 +62,13 @@ func (s *service) is() string {
 	return s.state
 }
 
+// isHealthy is what the last look at it said; false if nobody has looked.
+func (s *service) isHealthy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.healthy != nil && *s.healthy
+}
+
 func (s *service) start(ctx context.Context) {
 	ctx, s.cancel = context.WithCancel(ctx)
 	s.ended = make(chan struct{})
