@@ -2,6 +2,7 @@ package talos
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -24,6 +25,7 @@ type boot struct {
 	founding  sync.Mutex
 	etcd      atomic.Pointer[etcdService] // nil on a worker
 	pods      *pods
+	proxy     *proxy // nil without Kubernetes
 }
 
 // start boots the machine from its disk.
@@ -43,6 +45,11 @@ func (n *Node) start() (*boot, error) {
 	serve, err := b.serveAPI(listener)
 	if err != nil {
 		return nil, err
+	}
+	if n.cluster.options.Kubernetes {
+		if b.proxy, err = n.newProxy(); err != nil {
+			return nil, errors.Join(err, listener.Close())
+		}
 	}
 	b.startServices(serve)
 	return b, nil

@@ -10,7 +10,10 @@
 // With Options.Kubernetes a real kube-apiserver runs on each control plane, on its own
 // etcd and with the bundle's authorities and keys. It comes and goes with the service
 // etcd as Talos's static pod does. EndpointSlices refuse loopback addresses, so they
-// have 10.x.y.z for a node at 127.x.y.z. No kube-controller-manager and no scheduler
+// have 10.x.y.z for a node at 127.x.y.z. A kube-proxy on each node lets an address of
+// its own stand for the Service of the API server (ServiceAddress): it follows the
+// EndpointSlices by a real informer, and so is stale when that is, or when it is
+// frozen. It knows no other Service. No kube-controller-manager and no scheduler
 // runs: nobody makes ServiceAccounts, binds pods or marks a node NotReady.
 //
 // Modelled calls: Version, Hostname, Read (the boot ID alone), ServiceList,

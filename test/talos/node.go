@@ -28,6 +28,7 @@ type Node struct {
 	IP string
 
 	cluster *Cluster
+	number  int // in the order of the nodes, from 0
 	worker  bool
 	dir     string
 	disk    disk
@@ -55,7 +56,7 @@ func (c *Cluster) newNode(i int, name string, worker bool) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{
-		Name: name, IP: ip, cluster: c, worker: worker, dir: dir, disk: disk{dir: filepath.Join(dir, "disk")},
+		Name: name, IP: ip, cluster: c, number: i, worker: worker, dir: dir, disk: disk{dir: filepath.Join(dir, "disk")},
 		faults: newFaults(), timing: c.options.Timing,
 	}
 	n.life, n.die = context.WithCancel(context.Background())

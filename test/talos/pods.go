@@ -9,7 +9,8 @@ import (
 	"github.com/quorate/quorate/test/process"
 )
 
-// pods is what the kubelet of a boot keeps running from files: kube-apiserver.
+// pods is what runs of Kubernetes beside the pods of the API: kube-apiserver, which
+// the kubelet keeps running from a file, and kube-proxy.
 type pods struct {
 	cancel context.CancelFunc
 	loop   sync.WaitGroup
@@ -31,11 +32,12 @@ func apiServerWanted(etcd string, healthy, is bool) bool {
 }
 
 func (b *boot) startPods() {
+	ctx, cancel := context.WithCancel(b.ctx)
+	b.pods.cancel = cancel
+	b.pods.loop.Go(func() { b.proxy.run(ctx) })
 	if b.node.worker {
 		return
 	}
-	ctx, cancel := context.WithCancel(b.ctx)
-	b.pods.cancel = cancel
 	b.pods.loop.Go(func() {
 		for pause(ctx, podsEvery) == nil {
 			b.syncPods()
