@@ -107,13 +107,18 @@ func (n *Node) Serving(ctx context.Context) error {
 	})
 }
 
-// serving waits for all API servers.
+// serving waits for all API servers, and for the Nodes.
 func (c *Cluster) serving(ctx context.Context) error {
 	if !c.options.Kubernetes {
 		return nil
 	}
 	for _, n := range c.ControlPlanes() {
 		if err := n.Serving(ctx); err != nil {
+			return err
+		}
+	}
+	for _, n := range c.Nodes() {
+		if err := n.Registered(ctx); err != nil {
 			return err
 		}
 	}

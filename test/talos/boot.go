@@ -25,7 +25,8 @@ type boot struct {
 	founding  sync.Mutex
 	etcd      atomic.Pointer[etcdService] // nil on a worker
 	pods      *pods
-	proxy     *proxy // nil without Kubernetes
+	proxy     *proxy   // nil without Kubernetes
+	kubelet   *kubelet // as proxy
 }
 
 // start boots the machine from its disk.
@@ -50,6 +51,7 @@ func (n *Node) start() (*boot, error) {
 		if b.proxy, err = n.newProxy(); err != nil {
 			return nil, errors.Join(err, listener.Close())
 		}
+		b.kubelet = &kubelet{boot: b}
 	}
 	b.startServices(serve)
 	return b, nil
@@ -62,6 +64,9 @@ func (b *boot) startServices(serveAPI runner) {
 	b.services.start(b.ctx, "apid", serveAPI)
 	b.services.start(b.ctx, "containerd", idle)
 	b.services.start(b.ctx, "cri", idle)
+	if b.node.cluster.options.Kubernetes {
+		b.services.start(b.ctx, kubeletServiceID, b.kubelet.run)
+	}
 	if !b.node.worker {
 		b.startEtcd(&etcdService{boot: b})
 	}
@@ -78,7 +83,7 @@ func (b *boot) startEtcd(e *etcdService) {
 // shutdown stops the pods, then the services in order, the API last but for machined.
 // What does not end in time is killed.
 func (b *boot) shutdown(ctx context.Context) {
-	b.pods.stop(b.node.Timing().PodGrace)
+	b.stopPods(ctx)
 	if b.services.stop(ctx) != nil {
 		b.killEtcd()
 	}
@@ -106,5 +111,8 @@ func (b *boot) crash() {
 	b.pods.stop(b.node.Timing().PodGrace)
 	for _, s := range b.services.all() {
 		<-s.ended
+	}
+	if b.kubelet != nil {
+		b.kubelet.end()
 	}
 }

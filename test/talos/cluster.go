@@ -129,15 +129,18 @@ func (c *Cluster) form(ctx context.Context) error {
 	return c.serving(ctx)
 }
 
-// Stop pulls the plug of each node and removes a temporary Dir.
+// Stop pulls the plug of each node and removes a temporary Dir. Its error includes what
+// went wrong on the nodes' part in between.
 func (c *Cluster) Stop() error {
+	var errs []error
 	for _, n := range c.Nodes() {
 		n.destroy()
+		errs = append(errs, n.complaints())
 	}
-	if c.options.Dir != "" || c.Dir == "" {
-		return nil
+	if c.options.Dir == "" && c.Dir != "" {
+		errs = append(errs, os.RemoveAll(c.Dir))
 	}
-	if err := os.RemoveAll(c.Dir); err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("stop the Talos nodes: %w", err)
 	}
 	return nil

@@ -13,16 +13,21 @@
 // have 10.x.y.z for a node at 127.x.y.z. A kube-proxy on each node lets an address of
 // its own stand for the Service of the API server (ServiceAddress): it follows the
 // EndpointSlices by a real informer, and so is stale when that is, or when it is
-// frozen. It knows no other Service. No kube-controller-manager and no scheduler
-// runs: nobody makes ServiceAccounts, binds pods or marks a node NotReady.
+// frozen. It knows no other Service. The kubelet on each node is package node's: it makes
+// the Node, reports it and its Lease, and runs the pods that are bound to it; their
+// files are in EPHEMERAL, and they are killed when the machine goes down. Kubelet and
+// kube-proxy reach the API servers directly, by KubePrism, as an administrator. No
+// kube-controller-manager and no scheduler runs: nobody makes ServiceAccounts, binds
+// pods or marks a node NotReady.
 //
 // Modelled calls: Version, Hostname, Read (the boot ID alone), ServiceList,
-// ServiceStop and ServiceRestart (refused), Events, Bootstrap, EtcdMemberList,
+// ServiceStop (refused), ServiceRestart (the kubelet alone), Events, Bootstrap,
+// EtcdMemberList,
 // EtcdLeaveCluster, EtcdRemoveMemberByID, EtcdForfeitLeadership, EtcdStatus,
 // EtcdAlarmList, EtcdAlarmDisarm, EtcdDefragment, EtcdSnapshot, Reboot, Shutdown,
 // Reset, and COSI's Get, List and Watch. Every other call answers Unimplemented; what
 // the product needs of these, and is not here yet: Bootstrap with recovery,
-// EtcdRecover, List, MetaWrite, MetaDelete, and a restart of the kubelet.
+// EtcdRecover, List, MetaWrite and MetaDelete.
 //
 // Not modelled either: the proxy between nodes (a call is about the node that is asked,
 // whatever its metadata say), maintenance mode (a node whose STATE was wiped is on and

@@ -44,6 +44,7 @@ type Node struct {
 	boot    *boot // nil while the machine is off or in between two boots
 	timing  Timing
 	plugged bool
+	wrong   []error // what went wrong in the simulation itself
 }
 
 func (c *Cluster) newNode(i int, name string, worker bool) (*Node, error) {
@@ -100,6 +101,21 @@ func (n *Node) Timing() Timing {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.timing
+}
+
+// complain keeps an error for Cluster.Stop.
+func (n *Node) complain(err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if err != nil {
+		n.wrong = append(n.wrong, fmt.Errorf("on %s: %w", n.Name, err))
+	}
+}
+
+func (n *Node) complaints() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return errors.Join(n.wrong...)
 }
 
 // errOff is the error of a machine that does not run just now.

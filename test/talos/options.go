@@ -4,6 +4,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/quorate/quorate/test/node"
 )
 
 // Options say what cluster to start.
@@ -16,9 +18,13 @@ type Options struct {
 	// a second or two; another cluster's gives nodes that trust its clients.
 	Bundle []byte
 
-	// Kubernetes runs a kube-apiserver on each control plane whose etcd is healthy.
-	// That costs seconds of a processor and some 300 MB for each.
+	// Kubernetes runs a kube-apiserver on each control plane whose etcd is healthy, and
+	// a kubelet and a kube-proxy on each node. An API server costs seconds of a
+	// processor and some 300 MB.
 	Kubernetes bool
+
+	// Programs run in the pods of the kubelets. Nil is /bin/sh alone.
+	Programs node.Programs
 
 	// Domain, if set, is the domain of each node's name, and the Kubernetes node
 	// is then called by its full name; etcd's member name stays the short one.
@@ -69,6 +75,9 @@ func (t Timing) withDefaults() Timing {
 
 func (o Options) withDefaults() Options {
 	o.Timing = o.Timing.withDefaults()
+	if o.Programs == nil {
+		o.Programs = hostShell
+	}
 	if o.Progress == nil {
 		o.Progress = os.Stderr
 	}

@@ -110,7 +110,18 @@ func (p *pods) stop(grace time.Duration) {
 	}
 }
 
-// kill ends all pods at once.
+// stopPods ends the kubelet and all that it runs. The pods of the API are killed.
+func (b *boot) stopPods(ctx context.Context) {
+	if b.kubelet != nil {
+		ctx, cancel := context.WithTimeout(ctx, stopTimeout)
+		defer cancel()
+		_ = b.services.find(kubeletServiceID).stop(ctx) // it ends all the same
+		b.kubelet.end()
+	}
+	b.pods.stop(b.node.Timing().PodGrace)
+}
+
+// kill ends what the kubelet runs from files at once.
 func (p *pods) kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

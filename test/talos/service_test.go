@@ -11,7 +11,6 @@ import (
 
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/quorate/quorate/test/cluster"
 )
@@ -29,15 +28,6 @@ func leads(t *testing.T, n *Node, names ...string) {
 		}
 		return nil
 	}))
-}
-
-func byService(t *testing.T, n *Node) kubernetes.Interface {
-	t.Helper()
-	access, err := n.AdminByService()
-	must(t, err)
-	client, err := kubernetes.NewForConfig(access.Config)
-	must(t, err)
-	return client
 }
 
 // TestService: it leads to all API servers, on a worker and on a control plane.
