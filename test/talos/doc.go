@@ -20,16 +20,21 @@
 // kube-controller-manager and no scheduler runs: nobody makes ServiceAccounts, binds
 // pods or marks a node NotReady.
 //
-// Modelled calls: Version, Hostname, Read (the boot ID alone), ServiceList,
-// ServiceStop (refused), ServiceRestart (the kubelet alone), Events, Bootstrap,
-// EtcdMemberList,
-// EtcdLeaveCluster, EtcdRemoveMemberByID, EtcdForfeitLeadership, EtcdStatus,
-// EtcdAlarmList, EtcdAlarmDisarm, EtcdDefragment, EtcdSnapshot, Reboot, Shutdown,
-// Reset, and COSI's Get, List and Watch. Every other call answers Unimplemented; what
-// the product needs of these, and is not here yet: Bootstrap with recovery,
-// EtcdRecover, List, MetaWrite and MetaDelete.
+// Modelled calls: Version, Hostname, Read (the boot ID alone), List (/var and
+// /system/state alone), ServiceList, ServiceStop (refused), ServiceRestart (the kubelet
+// alone), Events, Bootstrap, EtcdRecover, EtcdMemberList, EtcdLeaveCluster,
+// EtcdRemoveMemberByID, EtcdForfeitLeadership, EtcdStatus, EtcdAlarmList,
+// EtcdAlarmDisarm, EtcdDefragment, EtcdSnapshot, MetaWrite, MetaDelete, Reboot,
+// Shutdown, Reset, and COSI's Get, List and Watch. Every other call answers
+// Unimplemented.
+//
+// A recovery runs the program etcdutl where Talos has its library in its first process.
+// A snapshot that crashes it crashes the machine, which boots again.
 //
 // Not modelled either: the proxy between nodes (a call is about the node that is asked,
 // whatever its metadata say), maintenance mode (a node whose STATE was wiped is on and
-// refuses connections), user disks, encryption, clocks that are not in sync.
+// refuses connections), user disks and volumes besides the system's, encryption of
+// disks, the size of META, a time between the first answer of the API and the mount of
+// EPHEMERAL or the start of CRI, clocks that are not in sync, and what Talos does after
+// a bootstrap that failed but to show a failed service.
 package talos

@@ -53,6 +53,7 @@ type Timing struct {
 	LeaveWait       time.Duration // for a leave to know its own member ID: 3 min
 	LeaveEvery      time.Duration // between tries of a leave to remove itself: 10 s
 	LeavePatience   time.Duration // for all these tries: 5 min
+	Restore         time.Duration // between the answer to a Bootstrap that recovers and its restore: no time, but there is some
 	PodGrace        time.Duration // for a static pod to end before it is killed: 30 s
 	Skew            time.Duration // between the answer to a Reset and its start: small, and different on each node
 	Reboot          time.Duration // how long the machine API is away: a minute and more on hardware
