@@ -38,7 +38,8 @@ func (n *Node) installKubernetes() (err error) {
 }
 
 // apiServerFlags are Talos's but for an audit log, and without fair queues: three API
-// servers share a small machine here. The admission of ServiceAccounts is off: no
+// servers share a small machine here. They share its name too, and so one Lease of
+// their identity, which they fight for in their logs. The admission of ServiceAccounts is off: no
 // kube-controller-manager makes them.
 func (n *Node) apiServerFlags() []string {
 	k := n.kube

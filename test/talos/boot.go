@@ -25,8 +25,9 @@ type boot struct {
 	founding  sync.Mutex
 	etcd      atomic.Pointer[etcdService] // nil on a worker
 	pods      *pods
-	proxy     *proxy   // nil without Kubernetes
-	kubelet   *kubelet // as proxy
+	prism     *prism   // nil without Kubernetes
+	proxy     *proxy   // as prism
+	kubelet   *kubelet // as prism
 }
 
 // start boots the machine from its disk.
@@ -48,9 +49,10 @@ func (n *Node) start() (*boot, error) {
 		return nil, err
 	}
 	if n.cluster.options.Kubernetes {
-		if b.proxy, err = n.newProxy(); err != nil {
+		if b.prism, err = n.newPrism(); err != nil {
 			return nil, errors.Join(err, listener.Close())
 		}
+		b.proxy = &proxy{node: n}
 		b.kubelet = &kubelet{boot: b}
 	}
 	b.startServices(serve)

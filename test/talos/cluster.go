@@ -39,7 +39,7 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 		return nil, err
 	}
 	if err := c.form(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("start the Talos nodes: %w", err), c.Stop())
+		return nil, errors.Join(fmt.Errorf("start the Talos nodes: %w%s", err, c.Logs()), c.Stop())
 	}
 	return c, nil
 }

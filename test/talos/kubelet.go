@@ -78,7 +78,7 @@ func (k *kubelet) begin(ctx context.Context) error {
 // options keep the pods' files in EPHEMERAL: a wipe loses them.
 func (k *kubelet) options() (node.Options, error) {
 	n := k.boot.node
-	config, err := n.cluster.prism()
+	config, err := n.kubeConfig()
 	if err != nil {
 		return node.Options{}, err
 	}
@@ -138,7 +138,7 @@ func (n *Node) Pods() (*node.Kubelets, error) {
 // Registered waits until some API server has a Node that the kubelet of this boot has
 // reported as ready.
 func (n *Node) Registered(ctx context.Context) error {
-	client, err := n.cluster.prismClient()
+	client, err := n.cluster.client()
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,13 @@ type Options struct {
 	// processor and some 300 MB.
 	Kubernetes bool
 
+	// WithoutKubePrism lets kubelets and kube-proxies go to the control planes themselves,
+	// and so be refused while no API server is there. An informer that is refused goes
+	// on from its last revision however long that takes, and after a rewind hears of
+	// nothing until it is restarted. KubePrism closes connections meanwhile: client-go
+	// then tries ten times, a second apart, before an informer lists anew.
+	WithoutKubePrism bool
+
 	// Programs run in the pods of the kubelets. Nil is /bin/sh alone.
 	Programs node.Programs
 

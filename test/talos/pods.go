@@ -10,7 +10,7 @@ import (
 )
 
 // pods is what runs of Kubernetes beside the pods of the API: kube-apiserver, which
-// the kubelet keeps running from a file, and kube-proxy.
+// the kubelet keeps running from a file, kube-proxy, and KubePrism beside them.
 type pods struct {
 	cancel context.CancelFunc
 	loop   sync.WaitGroup
@@ -34,6 +34,7 @@ func apiServerWanted(etcd string, healthy, is bool) bool {
 func (b *boot) startPods() {
 	ctx, cancel := context.WithCancel(b.ctx)
 	b.pods.cancel = cancel
+	b.pods.loop.Go(func() { b.prism.run(ctx) })
 	b.pods.loop.Go(func() { b.proxy.run(ctx) })
 	if b.node.worker {
 		return

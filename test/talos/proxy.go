@@ -3,8 +3,6 @@ package talos
 import (
 	"context"
 	"errors"
-	"fmt"
-	"math/rand/v2"
 	"net"
 	"slices"
 	"strconv"
@@ -14,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
 	discoverylisters "k8s.io/client-go/listers/discovery/v1"
 	"k8s.io/client-go/tools/cache"
 )
@@ -22,9 +21,7 @@ import (
 // the node's own stands for the cluster IP, and leads where the EndpointSlices that
 // it has heard of say. It hears by a real informer, and is as wrong as that is.
 type proxy struct {
-	cluster  *Cluster
-	listener net.Listener
-	relays   sync.WaitGroup
+	node *Node
 
 	mu       sync.Mutex
 	slices   discoverylisters.EndpointSliceLister // nil before the first list
@@ -33,31 +30,22 @@ type proxy struct {
 	again    context.CancelFunc                   // ends the informer, so that another one lists anew
 }
 
-func (n *Node) newProxy() (*proxy, error) {
-	listener, err := net.Listen("tcp", n.ServiceAddress())
-	if err != nil {
-		return nil, fmt.Errorf("open the Service of the API server on %s: %w", n.Name, err)
-	}
-	return &proxy{cluster: n.cluster, listener: listener}, nil
-}
-
 // run relays and listens to the API server until ctx is done.
 func (p *proxy) run(ctx context.Context) {
-	stop := context.AfterFunc(ctx, func() { _ = p.listener.Close() })
-	defer stop()
-	p.relays.Go(func() { p.accept(ctx) })
+	var door sync.WaitGroup
+	defer door.Wait()
+	door.Go(func() { p.keepDoor(ctx) })
 	for ctx.Err() == nil {
 		if p.listen(ctx) != nil {
 			_ = pause(ctx, podsEvery)
 		}
 	}
-	p.relays.Wait()
 }
 
 // listen keeps an informer until it is to be made anew. What it was told before stays
 // in force until the new one knows better.
 func (p *proxy) listen(ctx context.Context) error {
-	client, err := p.cluster.prismClient()
+	client, err := p.client()
 	if err != nil {
 		return err
 	}
@@ -89,6 +77,14 @@ func (p *proxy) listen(ctx context.Context) error {
 	p.program()
 	<-ctx.Done()
 	return nil
+}
+
+func (p *proxy) client() (kubernetes.Interface, error) {
+	config, err := p.node.kubeConfig()
+	if err != nil {
+		return nil, err
+	}
+	return kubernetes.NewForConfig(config)
 }
 
 // program puts in force what the informer knows, unless the proxy is frozen.
@@ -151,48 +147,4 @@ func (p *proxy) restart() error {
 	p.again()
 	p.again = nil
 	return nil
-}
-
-func (p *proxy) accept(ctx context.Context) {
-	for {
-		conn, err := p.listener.Accept()
-		if err != nil {
-			return // it was shut
-		}
-		p.relays.Go(func() { p.relay(ctx, conn.(*net.TCPConn)) })
-	}
-}
-
-// relay joins a connection with a backend taken by chance, be it dead: the connection is
-// reset then, as it is when there is none.
-func (p *proxy) relay(ctx context.Context, client *net.TCPConn) {
-	stop := context.AfterFunc(ctx, func() { _ = client.Close() })
-	defer stop()
-	defer client.Close()
-	backends := p.known()
-	if len(backends) == 0 {
-		_ = client.SetLinger(0)
-		return
-	}
-	dialed, err := (&net.Dialer{Timeout: prismDial}).DialContext(ctx, "tcp", backends[rand.IntN(len(backends))])
-	if err != nil {
-		_ = client.SetLinger(0)
-		return
-	}
-	server := dialed.(*net.TCPConn)
-	defer server.Close()
-	var back sync.WaitGroup
-	back.Go(func() { carry(client, server) })
-	carry(server, client)
-	back.Wait()
-}
-
-// carry hands on all that comes, and the end of it.
-func carry(to, from *net.TCPConn) {
-	if _, err := to.ReadFrom(from); err != nil {
-		_ = to.SetLinger(0)
-		_ = to.Close()
-		return
-	}
-	_ = to.CloseWrite()
 }
