@@ -25,9 +25,17 @@ func (c *Cluster) findKubernetes(ctx context.Context) error {
 	return err
 }
 
+// errTooMany is the error of a node whose Service address no API server's certificate names.
+var errTooMany = fmt.Errorf("with Kubernetes there can be %d nodes", maxNodes)
+
 // installKubernetes makes what an API server of this node and its administrator need.
 func (n *Node) installKubernetes() (err error) {
-	if !n.cluster.options.Kubernetes || n.worker {
+	switch {
+	case !n.cluster.options.Kubernetes:
+		return nil
+	case n.number >= maxNodes:
+		return errTooMany
+	case n.worker:
 		return nil
 	}
 	if n.kube, err = n.cluster.kubePKI(n.dir, n.IP); err != nil {

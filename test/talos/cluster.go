@@ -183,15 +183,6 @@ func (c *Cluster) Logs() string {
 	return out
 }
 
-// etcdEndpoints are all control planes', as Talos discovers them: it does not matter
-// whether etcd runs there.
-func (c *Cluster) etcdEndpoints() (out []string) {
-	for _, n := range c.ControlPlanes() {
-		out = append(out, n.etcdAddress(etcdClientPort))
-	}
-	return out
-}
-
 func (c *Cluster) folder(names ...string) (string, error) {
 	dir := filepath.Join(append([]string{c.Dir}, names...)...)
 	if err := os.MkdirAll(dir, 0o755); err != nil {

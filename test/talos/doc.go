@@ -16,7 +16,7 @@
 // frozen. It knows no other Service. The kubelet on each node is package node's: it makes
 // the Node, reports it and its Lease, and runs the pods that are bound to it; their
 // files are in EPHEMERAL, and they are killed when the machine goes down. Kubelet and
-// kube-proxy reach the API servers directly, by KubePrism, as an administrator. No
+// kube-proxy reach the API servers by the node's KubePrism, as an administrator. No
 // kube-controller-manager and no scheduler runs: nobody makes ServiceAccounts, binds
 // pods or marks a node NotReady.
 //

@@ -35,19 +35,6 @@ func uploaded(t *testing.T, n *Node) []byte {
 	return content
 }
 
-// lost is a node after somebody has wiped EPHEMERAL under it.
-func lost(t *testing.T, nodes ...*Node) {
-	t.Helper()
-	for _, n := range nodes {
-		n.PowerOff()
-		must(t, n.disk.wipe("EPHEMERAL"))
-	}
-	for _, n := range nodes {
-		must(t, n.PowerOn())
-		until(t, n.Name+" to be Preparing", func() bool { return n.Service("etcd") == statePreparing })
-	}
-}
-
 // lastEvent is the last that the service etcd has told.
 func lastEvent(t *testing.T, n *Node) string {
 	t.Helper()
