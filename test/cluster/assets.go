@@ -20,9 +20,10 @@ const buildTimeout = 45 * time.Minute
 // so that its tools cannot be found.
 var errOutsideModule = errors.New("the working directory is not inside the Go module test/")
 
-// findAssets answers the folder of the binaries: KUBEBUILDER_ASSETS, or what
-// the builder of the repository makes or reuses for this version.
-func findAssets(ctx context.Context, version string, progress io.Writer) (string, error) {
+// FindAssets answers the folder of the binaries: KUBEBUILDER_ASSETS, or what
+// the builder of the repository makes or reuses for this Kubernetes minor, the newest
+// one if it is empty. progress hears of a build.
+func FindAssets(ctx context.Context, version string, progress io.Writer) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, buildTimeout)
 	defer cancel()
 	module, err := GoCommand(ctx, io.Discard, "env", "GOMOD")

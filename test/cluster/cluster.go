@@ -38,7 +38,7 @@ type Cluster struct {
 // lines of the logs.
 func Start(ctx context.Context, options Options) (*Cluster, error) {
 	options = options.withDefaults()
-	assets, err := findAssets(ctx, options.Version, options.Progress)
+	assets, err := FindAssets(ctx, options.Version, options.Progress)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 // admit takes care of pods that are bound to the nodes, until the context ends.
 func (k *Kubelets) admit(ctx context.Context) {
 	k.bell.until(ctx, func() bool {
-		for _, pod := range list(k.world.pods.List) {
+		for _, pod := range list(k.world().pods.List) {
 			if k.ours(pod.Spec.NodeName) && !k.silent(pod.Spec.NodeName) && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
 				k.adopt(pod)
 			}

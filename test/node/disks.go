@@ -13,7 +13,7 @@ func (k *Kubelets) disk(volume string) string { return filepath.Join(k.options.D
 
 // DiskPath is the folder behind a claim.
 func (k *Kubelets) DiskPath(namespace, claim string) (string, error) {
-	found, err := k.world.claims.PersistentVolumeClaims(namespace).Get(claim)
+	found, err := k.world().claims.PersistentVolumeClaims(namespace).Get(claim)
 	if err != nil || found.Spec.VolumeName == "" {
 		return "", fmt.Errorf("%s/%s: %w", namespace, claim, ErrNoDisk)
 	}
@@ -67,11 +67,11 @@ func (w *worker) mounts(disk string) bool {
 func (k *Kubelets) sweep(ctx context.Context) {
 	known := map[string]bool{}
 	k.bell.until(ctx, func() bool {
-		for _, v := range list(k.world.volumes.List) {
+		for _, v := range list(k.world().volumes.List) {
 			known[v.Name] = true
 		}
 		for name := range known {
-			if _, err := k.world.volumes.Get(name); err != nil && !k.claimed(k.disk(name)) {
+			if _, err := k.world().volumes.Get(name); err != nil && !k.claimed(k.disk(name)) {
 				k.complain(os.RemoveAll(k.disk(name)))
 				delete(known, name)
 			}

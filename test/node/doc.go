@@ -11,6 +11,9 @@
 // its peers come from accepts those whose certificate has localhost or 127.0.0.1
 // among its names.
 //
+// With Options.Kubelet it is the kubelet of one node and nothing else, which can be
+// restarted alone: package talos has one on each machine.
+//
 // There are no mount namespaces: where a container's command, arguments, environment
 // or a ConfigMap's content name a path that is mounted, it is replaced by the folder
 // that holds the volume. Not supported: exec probes, lifecycle hooks, resources,

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,8 +21,9 @@ type Kubelets struct {
 	client  kubernetes.Interface
 	block   *block
 	bell    *bell
-	world   *watched
+	known   atomic.Pointer[watched]
 	names   *nameServer
+	hold    net.Listener // keeps the block where no names are served
 	proxy   *proxy
 
 	ctx    context.Context // ends with Stop
@@ -55,7 +57,7 @@ func Start(ctx context.Context, options Options) (*Kubelets, error) {
 		workers: map[types.UID]*worker{}, assumed: map[types.UID]string{}, faults: newFaults(),
 	}
 	k.ctx, k.cancel = context.WithCancel(context.Background())
-	k.world = watch(client, k.bell)
+	k.known.Store(k.watch())
 	k.proxy = newProxy(k)
 	if err := k.start(ctx, listener); err != nil {
 		return nil, fmt.Errorf("start the nodes: %w", errors.Join(err, k.Stop()))
@@ -64,8 +66,7 @@ func Start(ctx context.Context, options Options) (*Kubelets, error) {
 }
 
 func (k *Kubelets) start(ctx context.Context, listener net.Listener) error {
-	var err error
-	if k.names, err = serveNames(listener, k); err != nil {
+	if err := k.name(listener); err != nil {
 		return err
 	}
 	for _, dir := range []string{"disks", "pods"} {
@@ -76,14 +77,31 @@ func (k *Kubelets) start(ctx context.Context, listener net.Listener) error {
 	if err := k.join(ctx); err != nil {
 		return err
 	}
-	if err := k.world.start(ctx, k.ctx.Done()); err != nil {
+	if err := k.world().start(ctx); err != nil {
 		return err
 	}
-	for _, loop := range []func(context.Context){k.heartbeats, k.schedule, k.admit, k.proxy.follow, k.sweep} {
+	loops := []func(context.Context){k.heartbeats, k.admit, k.sweep}
+	if k.options.Kubelet == nil {
+		loops = append(loops, k.schedule, k.proxy.follow)
+	}
+	for _, loop := range loops {
 		k.loops.Go(func() { loop(k.ctx) })
 	}
 	return nil
 }
+
+// name serves names, or keeps the block if there are none to serve.
+func (k *Kubelets) name(listener net.Listener) (err error) {
+	if k.options.Kubelet != nil {
+		k.hold = listener
+		return nil
+	}
+	k.names, err = serveNames(listener, k)
+	return err
+}
+
+// world is what the nodes have heard of so far.
+func (k *Kubelets) world() *watched { return k.known.Load() }
 
 // Stop kills what runs in the pods and leaves the objects as they are. Its error is
 // all that went wrong in between. A second call does nothing.
@@ -93,12 +111,15 @@ func (k *Kubelets) Stop() error {
 	}
 	k.cancel()
 	k.names.stop()
+	if k.hold != nil {
+		_ = k.hold.Close()
+	}
 	k.loops.Wait()
 	for _, w := range k.all() {
 		<-w.ended
 	}
 	k.proxy.stop()
-	k.world.stop()
+	k.world().stop()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return errors.Join(k.wrong...)

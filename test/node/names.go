@@ -16,14 +16,14 @@ func (k *Kubelets) resolve(name string) ([]net.IP, bool) {
 	if !ok {
 		return nil, false
 	}
-	found, err := k.world.services.Services(namespace).Get(service)
+	found, err := k.world().services.Services(namespace).Get(service)
 	if err != nil {
 		return nil, false
 	}
 	if found.Spec.ClusterIP != corev1.ClusterIPNone {
 		return []net.IP{net.ParseIP(k.proxy.address(found))}, host == ""
 	}
-	out := headless(k.world.slicesOf(namespace, service), host)
+	out := headless(k.world().slicesOf(namespace, service), host)
 	return out, len(out) > 0
 }
 
@@ -63,7 +63,7 @@ func isReady(e discoveryv1.Endpoint) bool { return e.Conditions.Ready == nil || 
 
 // reverse answers the names of pods at a loopback address.
 func (k *Kubelets) reverse(address string) (out []string) {
-	for _, s := range list(k.world.slices.List) {
+	for _, s := range list(k.world().slices.List) {
 		service := s.Labels[discoveryv1.LabelServiceName]
 		for _, e := range s.Endpoints {
 			if e.Hostname == nil || !slices.ContainsFunc(e.Addresses, func(a string) bool { return loopback(a) == address }) {

@@ -30,6 +30,9 @@ const (
 
 // join makes the nodes, and the StorageClass if there is none of that name.
 func (k *Kubelets) join(ctx context.Context) error {
+	if k.options.Kubelet != nil {
+		return k.register(ctx)
+	}
 	for i, name := range k.options.Nodes {
 		if _, err := k.client.CoreV1().Nodes().Create(ctx, newNode(name, i), metav1.CreateOptions{}); err != nil {
 			return fmt.Errorf("make node %s: %w", name, err)
@@ -73,6 +76,9 @@ func newNode(name string, number int) *corev1.Node {
 func nodeAddress(number int) string { return fmt.Sprintf("10.76.0.%d", number+1) }
 
 func (k *Kubelets) hostIP(node string) string {
+	if k.options.Kubelet != nil {
+		return k.options.Kubelet.Address
+	}
 	for i, name := range k.options.Nodes {
 		if name == node {
 			return nodeAddress(i)
@@ -95,6 +101,7 @@ func (k *Kubelets) heartbeats(ctx context.Context) {
 			// The next one is in time if this one failed: an API server may be away.
 			if !k.silent(name) {
 				_ = k.beat(ctx, name)
+				_ = k.report(ctx)
 			}
 		}
 	}

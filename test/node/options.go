@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 )
 
@@ -23,8 +24,22 @@ type Options struct {
 	Nodes []string
 	// Programs run in the pods: see Wrapped.
 	Programs Programs
+	// Kubelet, if set, plays the kubelet of the one node in Nodes and nothing else: no
+	// scheduler, no Services, no names.
+	Kubelet *Kubelet
 	// ProbeEvery, if above 0, takes the place of longer periods of probes.
 	ProbeEvery time.Duration
+}
+
+// Kubelet is one that others schedule for. It takes over a Node that is there already,
+// hears of that node's pods alone, and reports the node's status with each heartbeat.
+type Kubelet struct {
+	// Address is the node's InternalIP.
+	Address string
+	// Labels are those that the Node gets when it is made.
+	Labels map[string]string
+	// Info is part of the Node's status.
+	Info corev1.NodeSystemInfo
 }
 
 // defaultNodes is as many as the largest Etcd has members.
@@ -36,6 +51,9 @@ var ErrOptions = errors.New("options of the nodes")
 func (o Options) complete() (Options, error) {
 	if o.Config == nil || o.Programs == nil || o.Dir == "" {
 		return o, fmt.Errorf("%w: Config, Programs and Dir are needed", ErrOptions)
+	}
+	if o.Kubelet != nil && len(o.Nodes) != 1 {
+		return o, fmt.Errorf("%w: a Kubelet is that of one node, and there are %d", ErrOptions, len(o.Nodes))
 	}
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {

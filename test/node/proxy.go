@@ -48,7 +48,7 @@ func (p *proxy) address(s *corev1.Service) string {
 func (p *proxy) follow(ctx context.Context) {
 	p.k.bell.until(ctx, func() bool {
 		wanted := map[door]bool{}
-		for _, s := range list(p.k.world.services.List) {
+		for _, s := range list(p.k.world().services.List) {
 			p.doors(s, wanted)
 		}
 		p.set(wanted)
@@ -98,7 +98,7 @@ func (p *proxy) set(wanted map[door]bool) {
 
 // endpoints are those that are ready, at the loopback.
 func (p *proxy) endpoints(d door) (out []string) {
-	for _, s := range p.k.world.slicesOf(d.service.Namespace, d.service.Name) {
+	for _, s := range p.k.world().slicesOf(d.service.Namespace, d.service.Name) {
 		for _, port := range s.Ports {
 			if port.Port == nil || port.Name == nil || *port.Name != d.port {
 				continue

@@ -1,9 +1,12 @@
 package node
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"k8s.io/client-go/rest"
 )
 
 func TestReplace(t *testing.T) {
@@ -118,5 +121,17 @@ func TestAddressesComeBackLate(t *testing.T) {
 	}
 	if len(seen) != perX*blockSize || !seen["10.77.8.2"] || !seen["10.77.11.254"] || b.nextPod() != "10.77.8.2" {
 		t.Errorf("%d addresses", len(seen))
+	}
+}
+
+// TestKubeletIsOfOneNode: what else is refused.
+func TestKubeletIsOfOneNode(t *testing.T) {
+	options := Options{Config: &rest.Config{}, Dir: ".", Programs: func(string, []string) (string, error) { return "", nil }, Kubelet: &Kubelet{}, Nodes: []string{"a", "b"}}
+	_, err := options.complete()
+	if want := "options of the nodes: a Kubelet is that of one node, and there are 2"; !errors.Is(err, ErrOptions) || err.Error() != want {
+		t.Errorf("the error is %v, want %s", err, want)
+	}
+	if err := nodes.Restart(t.Context()); !errors.Is(err, ErrOptions) {
+		t.Errorf("a restart of all nodes: %v", err)
 	}
 }

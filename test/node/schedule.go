@@ -15,7 +15,7 @@ import (
 // schedule binds pods until the context ends.
 func (k *Kubelets) schedule(ctx context.Context) {
 	k.bell.until(ctx, func() bool {
-		for _, pod := range list(k.world.pods.List) {
+		for _, pod := range list(k.world().pods.List) {
 			if k.waits(pod) {
 				k.place(ctx, pod)
 			}
@@ -98,7 +98,7 @@ func (k *Kubelets) unbound(pod *corev1.Pod) string {
 		if v.PersistentVolumeClaim == nil {
 			continue
 		}
-		claim, err := k.world.claims.PersistentVolumeClaims(pod.Namespace).Get(v.PersistentVolumeClaim.ClaimName)
+		claim, err := k.world().claims.PersistentVolumeClaims(pod.Namespace).Get(v.PersistentVolumeClaim.ClaimName)
 		switch {
 		case err != nil:
 			return fmt.Sprintf("persistentvolumeclaim %q not found", v.PersistentVolumeClaim.ClaimName)
@@ -113,13 +113,13 @@ func (k *Kubelets) unbound(pod *corev1.Pod) string {
 
 // nodes are those that exist, by name.
 func (k *Kubelets) nodes() []*corev1.Node {
-	return slices.SortedFunc(slices.Values(list(k.world.nodes.List)), func(a, b *corev1.Node) int { return cmp.Compare(a.Name, b.Name) })
+	return slices.SortedFunc(slices.Values(list(k.world().nodes.List)), func(a, b *corev1.Node) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 func (k *Kubelets) placed() (out []placed) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for _, pod := range list(k.world.pods.List) {
+	for _, pod := range list(k.world().pods.List) {
 		node := cmp.Or(pod.Spec.NodeName, k.assumed[pod.UID])
 		if node != "" && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
 			out = append(out, placed{pod, node})

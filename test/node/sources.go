@@ -22,13 +22,13 @@ var errNoSource = errors.New("it is not there")
 
 func (k *Kubelets) read(namespace string, s source) (map[string][]byte, error) {
 	if s.secret != "" {
-		found, err := k.world.secrets.Secrets(namespace).Get(s.secret)
+		found, err := k.world().secrets.Secrets(namespace).Get(s.secret)
 		if err != nil {
 			return nil, fmt.Errorf("secret %q: %w", s.secret, errNoSource)
 		}
 		return found.Data, nil
 	}
-	found, err := k.world.configMaps.ConfigMaps(namespace).Get(s.configMap)
+	found, err := k.world().configMaps.ConfigMaps(namespace).Get(s.configMap)
 	if err != nil {
 		return nil, fmt.Errorf("configmap %q: %w", s.configMap, errNoSource)
 	}

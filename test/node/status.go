@@ -14,7 +14,7 @@ import (
 // reports writes the pod's status whenever it differs from the API's.
 func (w *worker) reports(ctx context.Context) {
 	w.k.bell.until(ctx, func() bool {
-		pod := w.k.world.pod(w.pod)
+		pod := w.k.world().pod(w.pod)
 		if pod == nil || w.k.silent(w.pod.Spec.NodeName) {
 			return false
 		}

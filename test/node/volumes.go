@@ -21,7 +21,7 @@ func (w *worker) folder(v corev1.Volume) (string, error) {
 	if v.PersistentVolumeClaim == nil {
 		return filepath.Join(w.dir, "volumes", v.Name), nil
 	}
-	claim, err := w.k.world.claims.PersistentVolumeClaims(w.pod.Namespace).Get(v.PersistentVolumeClaim.ClaimName)
+	claim, err := w.k.world().claims.PersistentVolumeClaims(w.pod.Namespace).Get(v.PersistentVolumeClaim.ClaimName)
 	if err != nil || claim.Spec.VolumeName == "" {
 		return "", fmt.Errorf("claim %q: %w", v.PersistentVolumeClaim.ClaimName, errNoSource)
 	}

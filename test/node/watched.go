@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -16,10 +17,12 @@ import (
 )
 
 // watched is what the nodes know of the API server's objects. None of them may be
-// changed.
+// changed. A kubelet alone has no nodes, Services and EndpointSlices.
 type watched struct {
-	factory informers.SharedInformerFactory
-	bell    *bell
+	factories []informers.SharedInformerFactory
+	bell      *bell
+	ctx       context.Context // ends with stop
+	cancel    context.CancelFunc
 
 	pods       corelisters.PodLister
 	nodes      corelisters.NodeLister
@@ -36,22 +39,34 @@ type watched struct {
 // errUnsynced: the API server did not list its objects in time.
 var errUnsynced = errors.New("the API server's objects were not listed in time")
 
-func watch(client kubernetes.Interface, b *bell) *watched {
-	f := informers.NewSharedInformerFactory(client, 0)
-	w := &watched{factory: f, bell: b}
-	core := f.Core().V1()
-	w.pods, w.nodes, w.claims = core.Pods().Lister(), core.Nodes().Lister(), core.PersistentVolumeClaims().Lister()
-	w.volumes, w.services = core.PersistentVolumes().Lister(), core.Services().Lister()
+func (k *Kubelets) watch() *watched {
+	w := &watched{bell: k.bell}
+	w.ctx, w.cancel = context.WithCancel(k.ctx)
+	core := w.factory(k.client).Core().V1()
+	w.claims, w.volumes = core.PersistentVolumeClaims().Lister(), core.PersistentVolumes().Lister()
 	w.configMaps, w.secrets = core.ConfigMaps().Lister(), core.Secrets().Lister()
-	w.slices = f.Discovery().V1().EndpointSlices().Lister()
-	for _, informer := range []cache.SharedIndexInformer{
-		core.Pods().Informer(), core.Nodes().Informer(), core.PersistentVolumeClaims().Informer(),
-		core.PersistentVolumes().Informer(), core.Services().Informer(), core.ConfigMaps().Informer(),
-		core.Secrets().Informer(), f.Discovery().V1().EndpointSlices().Informer(),
-	} {
+	heard := []cache.SharedIndexInformer{
+		core.PersistentVolumeClaims().Informer(), core.PersistentVolumes().Informer(), core.ConfigMaps().Informer(), core.Secrets().Informer(),
+	}
+	if k.options.Kubelet != nil {
+		own := w.factory(k.client, informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.FieldSelector = "spec.nodeName=" + k.options.Nodes[0] }))
+		w.pods = own.Core().V1().Pods().Lister()
+		heard = append(heard, own.Core().V1().Pods().Informer())
+	} else {
+		discovery := w.factories[0].Discovery().V1()
+		w.pods, w.nodes, w.services, w.slices = core.Pods().Lister(), core.Nodes().Lister(), core.Services().Lister(), discovery.EndpointSlices().Lister()
+		heard = append(heard, core.Pods().Informer(), core.Nodes().Informer(), core.Services().Informer(), discovery.EndpointSlices().Informer())
+	}
+	for _, informer := range heard {
 		w.hear(informer)
 	}
 	return w
+}
+
+func (w *watched) factory(client kubernetes.Interface, options ...informers.SharedInformerOption) informers.SharedInformerFactory {
+	f := informers.NewSharedInformerFactoryWithOptions(client, 0, options...)
+	w.factories = append(w.factories, f)
+	return f
 }
 
 func (w *watched) hear(informer cache.SharedIndexInformer) {
@@ -67,18 +82,25 @@ func (w *watched) hear(informer cache.SharedIndexInformer) {
 	w.synced = append(w.synced, registration.HasSynced)
 }
 
-func (w *watched) start(ctx context.Context, stop <-chan struct{}) error {
+func (w *watched) start(ctx context.Context) error {
 	if err := errors.Join(w.wrong...); err != nil {
 		return fmt.Errorf("watch the API server's objects: %w", err)
 	}
-	w.factory.Start(stop)
+	for _, f := range w.factories {
+		f.Start(w.ctx.Done())
+	}
 	if !cache.WaitForCacheSync(ctx.Done(), w.synced...) {
 		return errUnsynced
 	}
 	return nil
 }
 
-func (w *watched) stop() { w.factory.Shutdown() }
+func (w *watched) stop() {
+	w.cancel()
+	for _, f := range w.factories {
+		f.Shutdown()
+	}
+}
 
 // list answers all of a lister's objects: a cache's list of everything cannot fail.
 func list[T any](all func(labels.Selector) ([]T, error)) []T {

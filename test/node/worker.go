@@ -47,10 +47,12 @@ func (w *worker) work() {
 	stop()
 	w.terminate()
 	rest.Wait()
-	w.k.bell.until(w.k.ctx, w.removed)
+	removed := w.k.bell.until(w.k.ctx, w.removed)
 	quiet()
 	reports.Wait()
-	w.clean()
+	if removed { // its volumes outlive the kubelet otherwise
+		w.clean()
+	}
 	w.k.bell.ring()
 }
 
@@ -63,7 +65,7 @@ func (w *worker) clean() {
 
 // latest is the pod as it is in the API; as it was, once it is gone.
 func (w *worker) latest() *corev1.Pod {
-	if found := w.k.world.pod(w.pod); found != nil {
+	if found := w.k.world().pod(w.pod); found != nil {
 		return found
 	}
 	return w.pod
@@ -71,14 +73,14 @@ func (w *worker) latest() *corev1.Pod {
 
 // gone tells whether the pod has left the API, as far as its node has heard.
 func (w *worker) gone() bool {
-	return w.k.world.pod(w.pod) == nil && !w.k.silent(w.pod.Spec.NodeName)
+	return w.k.world().pod(w.pod) == nil && !w.k.silent(w.pod.Spec.NodeName)
 }
 
 func (w *worker) doomed() bool {
 	if w.k.silent(w.pod.Spec.NodeName) {
 		return false
 	}
-	pod := w.k.world.pod(w.pod)
+	pod := w.k.world().pod(w.pod)
 	return pod == nil || pod.DeletionTimestamp != nil
 }
 

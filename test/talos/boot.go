@@ -2,6 +2,7 @@ package talos
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -23,6 +24,10 @@ type boot struct {
 	sequences sequences
 	founding  sync.Mutex
 	etcd      atomic.Pointer[etcdService] // nil on a worker
+	pods      *pods
+	prism     *prism   // nil without Kubernetes
+	proxy     *proxy   // as prism
+	kubelet   *kubelet // as prism
 }
 
 // start boots the machine from its disk.
@@ -30,7 +35,7 @@ func (n *Node) start() (*boot, error) {
 	if err := n.disk.mount(); err != nil {
 		return nil, err
 	}
-	b := &boot{node: n, id: uuid.NewString(), resources: newResources(), events: newEvents(), services: &services{}}
+	b := &boot{node: n, id: uuid.NewString(), resources: newResources(), events: newEvents(), services: &services{}, pods: &pods{}}
 	b.ctx, b.end = context.WithCancel(n.life)
 	if err := b.describe(b.ctx); err != nil {
 		return nil, err
@@ -43,6 +48,13 @@ func (n *Node) start() (*boot, error) {
 	if err != nil {
 		return nil, err
 	}
+	if n.cluster.options.Kubernetes {
+		if b.prism, err = n.newPrism(); err != nil {
+			return nil, errors.Join(err, listener.Close())
+		}
+		b.proxy = &proxy{node: n}
+		b.kubelet = &kubelet{boot: b}
+	}
 	b.startServices(serve)
 	return b, nil
 }
@@ -54,8 +66,14 @@ func (b *boot) startServices(serveAPI runner) {
 	b.services.start(b.ctx, "apid", serveAPI)
 	b.services.start(b.ctx, "containerd", idle)
 	b.services.start(b.ctx, "cri", idle)
+	if b.node.cluster.options.Kubernetes {
+		b.services.start(b.ctx, kubeletServiceID, b.kubelet.run)
+	}
 	if !b.node.worker {
 		b.startEtcd(&etcdService{boot: b})
+	}
+	if b.node.cluster.options.Kubernetes {
+		b.startPods()
 	}
 }
 
@@ -64,9 +82,10 @@ func (b *boot) startEtcd(e *etcdService) {
 	b.services.start(b.ctx, etcdServiceID, e.run)
 }
 
-// shutdown stops the services in order, the API last but for machined. What does not
-// end in time is killed.
+// shutdown stops the pods, then the services in order, the API last but for machined.
+// What does not end in time is killed.
 func (b *boot) shutdown(ctx context.Context) {
+	b.stopPods(ctx)
 	if b.services.stop(ctx) != nil {
 		b.killEtcd()
 	}
@@ -88,9 +107,14 @@ func (b *boot) killEtcd() {
 
 // crash ends everything at once.
 func (b *boot) crash() {
+	b.pods.kill()
 	b.killEtcd()
 	b.end()
+	b.pods.stop(b.node.Timing().PodGrace)
 	for _, s := range b.services.all() {
 		<-s.ended
+	}
+	if b.kubelet != nil {
+		b.kubelet.end()
 	}
 }

@@ -14,22 +14,25 @@ import (
 // in it.
 var errHasData = status.Error(codes.AlreadyExists, "etcd data directory is not empty")
 
-// Bootstrap founds a cluster. Its OK says that etcd is being started, no more.
+// Bootstrap founds a cluster, with RecoverEtcd from the snapshot that was uploaded. Its OK
+// says that etcd is being started, no more: whether there is a snapshot, and whether it
+// is any good, shows in the service.
 func (a *api) Bootstrap(ctx context.Context, in *machine.BootstrapRequest) (*machine.BootstrapResponse, error) {
 	if err := a.onControlPlane("bootstrap"); err != nil {
 		return nil, err
 	}
+	var from *recovery
 	if in.RecoverEtcd {
-		return nil, status.Error(codes.Unimplemented, "recovery is not modelled yet")
+		from = &recovery{skipHashCheck: in.RecoverSkipHashCheck}
 	}
-	if err := a.boot.found(ctx); err != nil {
+	if err := a.boot.found(ctx, from); err != nil {
 		return nil, err
 	}
 	return &machine.BootstrapResponse{Messages: []*machine.Bootstrap{{}}}, nil
 }
 
 // found stops the etcd that waits to join and starts one that founds.
-func (b *boot) found(ctx context.Context) error {
+func (b *boot) found(ctx context.Context, from *recovery) error {
 	b.founding.Lock()
 	defer b.founding.Unlock()
 	empty, err := b.node.disk.etcdEmpty()
@@ -45,7 +48,7 @@ func (b *boot) found(ctx context.Context) error {
 	if empty, err = b.node.disk.etcdEmpty(); err != nil || !empty {
 		return errors.Join(err, errors.New("etcd data directory is not empty"))
 	}
-	b.startEtcd(&etcdService{boot: b, bootstrap: true})
+	b.startEtcd(&etcdService{boot: b, bootstrap: true, recovery: from})
 	return nil
 }
 
@@ -55,7 +58,7 @@ func (n *Node) Bootstrap(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("bootstrap etcd: %w", err)
 	}
-	if err := b.found(ctx); err != nil {
+	if err := b.found(ctx, nil); err != nil {
 		return fmt.Errorf("bootstrap etcd on %s: %w", n.Name, err)
 	}
 	return nil

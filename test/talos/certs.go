@@ -52,20 +52,18 @@ func readAuthority(given []byte) (*authority, error) {
 	return &authority{bundle: bundle, yaml: given}, nil
 }
 
-// issue makes a certificate that serves at the address and is a client too.
-func issue(ca *x509.PEMEncodedCertificateAndKey, name, ip string) (*x509.KeyPair, error) {
-	return issueUntil(ca, name, ip, time.Now().Add(certificateLife))
-}
-
-func issueUntil(ca *x509.PEMEncodedCertificateAndKey, name, ip string, end time.Time) (*x509.KeyPair, error) {
+// issue makes a certificate that serves at the address and is a client too. Options
+// add to that or take its place.
+func issue(ca *x509.PEMEncodedCertificateAndKey, name, ip string, options ...x509.Option) (*x509.KeyPair, error) {
 	parent, err := x509.NewCertificateAuthorityFromCertificateAndKey(ca)
 	if err != nil {
 		return nil, fmt.Errorf("read a certificate authority: %w", err)
 	}
-	pair, err := x509.NewKeyPair(parent,
+	pair, err := x509.NewKeyPair(parent, append([]x509.Option{
 		x509.CommonName(name), x509.DNSNames([]string{name, "localhost"}), x509.IPAddresses([]net.IP{net.ParseIP(ip)}),
-		x509.NotBefore(end.Add(-2*certificateLife)), x509.NotAfter(end), x509.KeyUsage(stdx509.KeyUsageDigitalSignature),
-		x509.ExtKeyUsage([]stdx509.ExtKeyUsage{stdx509.ExtKeyUsageServerAuth, stdx509.ExtKeyUsageClientAuth}))
+		x509.NotAfter(time.Now().Add(certificateLife)), x509.KeyUsage(stdx509.KeyUsageDigitalSignature),
+		x509.ExtKeyUsage([]stdx509.ExtKeyUsage{stdx509.ExtKeyUsageServerAuth, stdx509.ExtKeyUsageClientAuth}),
+	}, options...)...)
 	if err != nil {
 		return nil, fmt.Errorf("issue the certificate of %s: %w", name, err)
 	}

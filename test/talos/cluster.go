@@ -21,6 +21,7 @@ type Cluster struct {
 	authority *authority
 	network   etcdcluster.Network
 	etcd      etcdcluster.Release
+	apiserver string // the program
 	mu        sync.Mutex
 	nodes     []*Node
 }
@@ -29,7 +30,8 @@ type Cluster struct {
 const etcdMinor = "3.7"
 
 // Start installs the nodes, boots them, bootstraps etcd on the first control plane
-// and waits until every control plane is a voter. After an error nothing is left
+// and waits until every control plane is a voter and, with Kubernetes, its API server
+// serves. After an error nothing is left
 // running.
 func Start(ctx context.Context, options Options) (*Cluster, error) {
 	c, err := New(ctx, options)
@@ -37,7 +39,7 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 		return nil, err
 	}
 	if err := c.form(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("start the Talos nodes: %w", err), c.Stop())
+		return nil, errors.Join(fmt.Errorf("start the Talos nodes: %w%s", err, c.Logs()), c.Stop())
 	}
 	return c, nil
 }
@@ -57,6 +59,9 @@ func (c *Cluster) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	c.etcd = releases[0]
+	if err := c.findKubernetes(ctx); err != nil {
+		return err
+	}
 	if c.authority, err = newAuthority(c.options.Bundle); err != nil {
 		return err
 	}
@@ -121,18 +126,21 @@ func (c *Cluster) form(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return c.serving(ctx)
 }
 
-// Stop pulls the plug of each node and removes a temporary Dir.
+// Stop pulls the plug of each node and removes a temporary Dir. Its error includes what
+// went wrong on the nodes' part in between.
 func (c *Cluster) Stop() error {
+	var errs []error
 	for _, n := range c.Nodes() {
 		n.destroy()
+		errs = append(errs, n.complaints())
 	}
-	if c.options.Dir != "" || c.Dir == "" {
-		return nil
+	if c.options.Dir == "" && c.Dir != "" {
+		errs = append(errs, os.RemoveAll(c.Dir))
 	}
-	if err := os.RemoveAll(c.Dir); err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("stop the Talos nodes: %w", err)
 	}
 	return nil
@@ -163,20 +171,14 @@ func (c *Cluster) Node(name string) *Node {
 	return nodes[i]
 }
 
-// Logs is the end of each node's etcd log, for a failing test to print.
+// Logs is the end of what each node's etcd and API server have logged, for a failing test to print.
 func (c *Cluster) Logs() string {
 	var out string
 	for _, n := range c.ControlPlanes() {
 		out += "\n--- etcd of " + n.Name + "\n" + n.EtcdLogTail()
-	}
-	return out
-}
-
-// etcdEndpoints are all control planes', as Talos discovers them: it does not matter
-// whether etcd runs there.
-func (c *Cluster) etcdEndpoints() (out []string) {
-	for _, n := range c.ControlPlanes() {
-		out = append(out, n.etcdAddress(etcdClientPort))
+		if n.kube != nil {
+			out += "\n--- kube-apiserver of " + n.Name + "\n" + n.APIServerLogTail()
+		}
 	}
 	return out
 }

@@ -41,7 +41,7 @@ func (b *boot) describe(ctx context.Context) error {
 			return fmt.Errorf("create the resource %s: %w", r.Metadata().ID(), err)
 		}
 	}
-	return nil
+	return b.readMeta(ctx)
 }
 
 func (n *Node) hostname() *network.HostnameStatus {

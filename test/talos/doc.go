@@ -7,15 +7,34 @@
 // that runs. Faults, made with Silent, Slow, Answer and the like, strike the machine
 // API of one node.
 //
-// Modelled calls: Version, Hostname, Read (the boot ID alone), ServiceList,
-// ServiceStop and ServiceRestart (refused), Events, Bootstrap, EtcdMemberList,
-// EtcdLeaveCluster, EtcdRemoveMemberByID, EtcdForfeitLeadership, EtcdStatus,
-// EtcdAlarmList, EtcdAlarmDisarm, EtcdDefragment, EtcdSnapshot, Reboot, Shutdown,
-// Reset, and COSI's Get, List and Watch. Every other call answers Unimplemented; what
-// the product needs of these, and is not here yet: Bootstrap with recovery,
-// EtcdRecover, List, MetaWrite, MetaDelete, and a restart of the kubelet.
+// With Options.Kubernetes a real kube-apiserver runs on each control plane, on its own
+// etcd and with the bundle's authorities and keys. It comes and goes with the service
+// etcd as Talos's static pod does. EndpointSlices refuse loopback addresses, so they
+// have 10.x.y.z for a node at 127.x.y.z. A kube-proxy on each node lets an address of
+// its own stand for the Service of the API server (ServiceAddress): it follows the
+// EndpointSlices by a real informer, and so is stale when that is, or when it is
+// frozen. It knows no other Service. The kubelet on each node is package node's: it makes
+// the Node, reports it and its Lease, and runs the pods that are bound to it; their
+// files are in EPHEMERAL, and they are killed when the machine goes down. Kubelet and
+// kube-proxy reach the API servers by the node's KubePrism, as an administrator. No
+// kube-controller-manager and no scheduler runs: nobody makes ServiceAccounts, binds
+// pods or marks a node NotReady.
+//
+// Modelled calls: Version, Hostname, Read (the boot ID alone), List (/var and
+// /system/state alone), ServiceList, ServiceStop (refused), ServiceRestart (the kubelet
+// alone), Events, Bootstrap, EtcdRecover, EtcdMemberList, EtcdLeaveCluster,
+// EtcdRemoveMemberByID, EtcdForfeitLeadership, EtcdStatus, EtcdAlarmList,
+// EtcdAlarmDisarm, EtcdDefragment, EtcdSnapshot, MetaWrite, MetaDelete, Reboot,
+// Shutdown, Reset, and COSI's Get, List and Watch. Every other call answers
+// Unimplemented.
+//
+// A recovery runs the program etcdutl where Talos has its library in its first process.
+// A snapshot that crashes it crashes the machine, which boots again.
 //
 // Not modelled either: the proxy between nodes (a call is about the node that is asked,
 // whatever its metadata say), maintenance mode (a node whose STATE was wiped is on and
-// refuses connections), user disks, encryption, clocks that are not in sync.
+// refuses connections), user disks and volumes besides the system's, encryption of
+// disks, the size of META, a time between the first answer of the API and the mount of
+// EPHEMERAL or the start of CRI, clocks that are not in sync, and what Talos does after
+// a bootstrap that failed but to show a failed service.
 package talos

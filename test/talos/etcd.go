@@ -17,6 +17,7 @@ const etcdServiceID = "etcd"
 type etcdService struct {
 	boot      *boot
 	bootstrap bool
+	recovery  *recovery // nil: a bootstrap begins with nothing
 
 	mu     sync.Mutex
 	server *process.Process // the one that was started last

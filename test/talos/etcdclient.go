@@ -37,3 +37,12 @@ func (b *boot) clusterClient(ctx context.Context) (*clientv3.Client, error) {
 	rand.Shuffle(len(endpoints), func(i, j int) { endpoints[i], endpoints[j] = endpoints[j], endpoints[i] })
 	return b.etcdClient(ctx, endpoints...)
 }
+
+// etcdEndpoints are all control planes', as Talos discovers them: it does not matter
+// whether etcd runs there.
+func (c *Cluster) etcdEndpoints() (out []string) {
+	for _, n := range c.ControlPlanes() {
+		out = append(out, n.etcdAddress(etcdClientPort))
+	}
+	return out
+}

@@ -164,3 +164,16 @@ func rebooted(t *testing.T, n *Node, before string) {
 		return err
 	}))
 }
+
+// lost is a node after somebody has wiped EPHEMERAL under it.
+func lost(t *testing.T, nodes ...*Node) {
+	t.Helper()
+	for _, n := range nodes {
+		n.PowerOff()
+		must(t, n.disk.wipe("EPHEMERAL"))
+	}
+	for _, n := range nodes {
+		must(t, n.PowerOn())
+		until(t, n.Name+" to be Preparing", func() bool { return n.Service("etcd") == statePreparing })
+	}
+}

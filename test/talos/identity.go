@@ -50,14 +50,21 @@ func (a *api) ServiceList(context.Context, *emptypb.Empty) (*machine.ServiceList
 	return &machine.ServiceListResponse{Messages: []*machine.ServiceList{list}}, nil
 }
 
-// ServiceStop and ServiceRestart refuse every service that is here: the API stops and
-// restarts the kubelet and extensions alone. etcd is neither stopped nor restarted.
+// ServiceStop refuses every service that is here.
 func (a *api) ServiceStop(_ context.Context, in *machine.ServiceStopRequest) (*machine.ServiceStopResponse, error) {
 	return nil, a.refuse(in.Id, "stop")
 }
 
-func (a *api) ServiceRestart(_ context.Context, in *machine.ServiceRestartRequest) (*machine.ServiceRestartResponse, error) {
-	return nil, a.refuse(in.Id, "restart")
+// ServiceRestart restarts the kubelet alone, and answers when it has started: the pods
+// go on, and it lists them anew. etcd is neither stopped nor restarted.
+func (a *api) ServiceRestart(ctx context.Context, in *machine.ServiceRestartRequest) (*machine.ServiceRestartResponse, error) {
+	if in.Id != kubeletServiceID || a.boot.kubelet == nil {
+		return nil, a.refuse(in.Id, "restart")
+	}
+	if err := a.boot.services.restart(ctx, a.boot.ctx, kubeletServiceID); err != nil {
+		return nil, err
+	}
+	return &machine.ServiceRestartResponse{Messages: []*machine.ServiceRestart{{Resp: fmt.Sprintf("Service %q restarted", in.Id)}}}, nil
 }
 
 func (a *api) refuse(id, operation string) error {

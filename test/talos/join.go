@@ -13,10 +13,15 @@ import (
 // joinTimeout bounds one try to join.
 const joinTimeout = 30 * time.Second
 
-// prepare decides how etcd begins. A data directory with anything in it: as it is. An
+// prepare decides how etcd begins, after a recovery if one was asked for. A data directory with anything in it: as it is. An
 // empty one: as a founder if a bootstrap was asked for, else by joining.
 func (e *etcdService) prepare(ctx context.Context) (start, error) {
 	n := e.boot.node
+	if e.recovery != nil {
+		if err := e.restore(ctx); err != nil {
+			return start{}, err
+		}
+	}
 	empty, err := n.disk.etcdEmpty()
 	if err != nil || !empty {
 		return start{}, err

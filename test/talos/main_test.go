@@ -30,10 +30,18 @@ func run(m *testing.M) (code int) {
 	defer func() {
 		if code != 0 {
 			fmt.Fprintln(os.Stderr, shared.Logs())
+			if kube.c != nil {
+				fmt.Fprintln(os.Stderr, kube.c.Logs())
+			}
 		}
-		if err := shared.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = 1
+		for _, c := range []*Cluster{kube.c, shared} {
+			if c == nil {
+				continue
+			}
+			if err := c.Stop(); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				code = 1
+			}
 		}
 	}()
 	return m.Run()

@@ -28,10 +28,13 @@ type Node struct {
 	IP string
 
 	cluster *Cluster
+	number  int // in the order of the nodes, from 0
 	worker  bool
 	dir     string
 	disk    disk
 	pki     *pki
+	kube    *kubePKI        // nil on a worker, and without Kubernetes
+	admin   *cluster.Access // as kube
 	faults  *faults
 
 	record   record
@@ -44,6 +47,7 @@ type Node struct {
 	boot    *boot // nil while the machine is off or in between two boots
 	timing  Timing
 	plugged bool
+	wrong   []error // what went wrong in the simulation itself
 }
 
 func (c *Cluster) newNode(i int, name string, worker bool) (*Node, error) {
@@ -56,11 +60,14 @@ func (c *Cluster) newNode(i int, name string, worker bool) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{
-		Name: name, IP: ip, cluster: c, worker: worker, dir: dir, disk: disk{dir: filepath.Join(dir, "disk")},
+		Name: name, IP: ip, cluster: c, number: i, worker: worker, dir: dir, disk: disk{dir: filepath.Join(dir, "disk")},
 		faults: newFaults(), timing: c.options.Timing,
 	}
 	n.life, n.die = context.WithCancel(context.Background())
 	if n.pki, err = c.authority.etcdPKI(dir, name, ip); err != nil {
+		return nil, err
+	}
+	if err := n.installKubernetes(); err != nil {
 		return nil, err
 	}
 	return n, n.disk.install()
@@ -97,6 +104,21 @@ func (n *Node) Timing() Timing {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.timing
+}
+
+// complain keeps an error for Cluster.Stop.
+func (n *Node) complain(err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if err != nil {
+		n.wrong = append(n.wrong, fmt.Errorf("on %s: %w", n.Name, err))
+	}
+}
+
+func (n *Node) complaints() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return errors.Join(n.wrong...)
 }
 
 // errOff is the error of a machine that does not run just now.

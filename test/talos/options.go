@@ -4,6 +4,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/quorate/quorate/test/node"
 )
 
 // Options say what cluster to start.
@@ -15,6 +17,21 @@ type Options struct {
 	// Bundle is a Talos secrets bundle as YAML. Empty means a new one, which takes
 	// a second or two; another cluster's gives nodes that trust its clients.
 	Bundle []byte
+
+	// Kubernetes runs a kube-apiserver on each control plane whose etcd is healthy, and
+	// a kubelet and a kube-proxy on each node. An API server costs seconds of a
+	// processor and some 300 MB.
+	Kubernetes bool
+
+	// WithoutKubePrism lets kubelets and kube-proxies go to the control planes themselves,
+	// and so be refused while no API server is there. An informer that is refused goes
+	// on from its last revision however long that takes, and after a rewind hears of
+	// nothing until it is restarted. KubePrism closes connections meanwhile: client-go
+	// then tries ten times, a second apart, before an informer lists anew.
+	WithoutKubePrism bool
+
+	// Programs run in the pods of the kubelets. Nil is /bin/sh alone.
+	Programs node.Programs
 
 	// Domain, if set, is the domain of each node's name, and the Kubernetes node
 	// is then called by its full name; etcd's member name stays the short one.
@@ -43,6 +60,8 @@ type Timing struct {
 	LeaveWait       time.Duration // for a leave to know its own member ID: 3 min
 	LeaveEvery      time.Duration // between tries of a leave to remove itself: 10 s
 	LeavePatience   time.Duration // for all these tries: 5 min
+	Restore         time.Duration // between the answer to a Bootstrap that recovers and its restore: no time, but there is some
+	PodGrace        time.Duration // for a static pod to end before it is killed: 30 s
 	Skew            time.Duration // between the answer to a Reset and its start: small, and different on each node
 	Reboot          time.Duration // how long the machine API is away: a minute and more on hardware
 }
@@ -53,7 +72,7 @@ func (t Timing) withDefaults() Timing {
 		&t.PromoteEvery: 200 * time.Millisecond, &t.PromotePatience: 10 * time.Minute,
 		&t.HealthEvery: 300 * time.Millisecond, &t.HealthTimeout: 2 * time.Second, &t.RestartEvery: 300 * time.Millisecond,
 		&t.LeaveWait: 3 * time.Minute, &t.LeaveEvery: 300 * time.Millisecond, &t.LeavePatience: 5 * time.Minute,
-		&t.Skew: 50 * time.Millisecond, &t.Reboot: 300 * time.Millisecond,
+		&t.PodGrace: 3 * time.Second, &t.Skew: 50 * time.Millisecond, &t.Reboot: 300 * time.Millisecond,
 	} {
 		if *value == 0 {
 			*value = quick
@@ -64,6 +83,9 @@ func (t Timing) withDefaults() Timing {
 
 func (o Options) withDefaults() Options {
 	o.Timing = o.Timing.withDefaults()
+	if o.Programs == nil {
+		o.Programs = hostShell
+	}
 	if o.Progress == nil {
 		o.Progress = os.Stderr
 	}

@@ -60,6 +60,7 @@ func (n *Node) Reinstall() error {
 // destroy ends a machine for good.
 func (n *Node) destroy() {
 	if b, err := n.current(); err == nil {
+		b.pods.kill()
 		b.killEtcd()
 	}
 	n.die()

@@ -4,6 +4,8 @@ import (
 	"crypto/tls"
 	"sync"
 	"time"
+
+	"github.com/siderolabs/crypto/x509"
 )
 
 // identity is the certificate that a node presents in the place of its own.
@@ -46,7 +48,7 @@ func (n *Node) PresentAnother(c *Cluster) (restore func(), err error) {
 }
 
 func (n *Node) present(by *authority, end time.Time) (restore func(), err error) {
-	pair, err := issueUntil(by.bundle.Certs.OS, n.Name, n.IP, end)
+	pair, err := issue(by.bundle.Certs.OS, n.Name, n.IP, x509.NotBefore(end.Add(-2*certificateLife)), x509.NotAfter(end))
 	if err != nil {
 		return nil, err
 	}

@@ -62,6 +62,13 @@ func (s *service) is() string {
 	return s.state
 }
 
+// isHealthy is what the last look at it said; false if nobody has looked.
+func (s *service) isHealthy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.healthy != nil && *s.healthy
+}
+
 func (s *service) start(ctx context.Context) {
 	ctx, s.cancel = context.WithCancel(ctx)
 	s.ended = make(chan struct{})
@@ -100,8 +107,9 @@ func (s *service) info() *machine.ServiceInfo {
 
 // services are a boot's, in the order of their start.
 type services struct {
-	mu   sync.Mutex
-	list []*service
+	again sync.Mutex // one restart at a time
+	mu    sync.Mutex
+	list  []*service
 }
 
 // start adds a service and lets it run. One of the same name has ended before.
@@ -115,6 +123,18 @@ func (s *services) start(ctx context.Context, id string, run runner) {
 		return
 	}
 	s.list = append(s.list, fresh)
+}
+
+// restart waits for the end of a service and starts it again.
+func (s *services) restart(ctx, life context.Context, id string) error {
+	s.again.Lock()
+	defer s.again.Unlock()
+	old := s.find(id)
+	if err := old.stop(ctx); err != nil {
+		return err
+	}
+	s.start(life, id, old.run)
+	return nil
 }
 
 func (s *services) all() []*service {

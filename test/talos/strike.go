@@ -3,6 +3,7 @@ package talos
 import (
 	"context"
 	"errors"
+	"io"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -30,7 +31,7 @@ func (b *boot) faultStream(srv any, stream grpc.ServerStream, info *grpc.StreamS
 	if err := b.strikeBefore(stream.Context(), call); err != nil {
 		return err
 	}
-	err := handler(srv, b.shorten(stream, call))
+	err := handler(srv, b.shorten(stream, call, info.IsClientStream))
 	if cut := (*cutError)(nil); errors.As(err, &cut) {
 		err = cut.as
 	}
@@ -79,11 +80,11 @@ type cutError struct{ as error }
 
 func (e *cutError) Error() string { return "the stream was cut" }
 
-// shorten answers the stream, or one that ends early.
-func (b *boot) shorten(stream grpc.ServerStream, call string) grpc.ServerStream {
+// shorten answers the stream, or one that ends early: an upload by what is received.
+func (b *boot) shorten(stream grpc.ServerStream, call string, upload bool) grpc.ServerStream {
 	for _, f := range b.node.faults.of(call) {
 		if f.cuts {
-			return &shortStream{ServerStream: stream, left: f.messages, cut: &cutError{as: f.cut}}
+			return &shortStream{ServerStream: stream, upload: upload, left: f.messages, cut: &cutError{as: f.cut}}
 		}
 	}
 	return stream
@@ -91,14 +92,33 @@ func (b *boot) shorten(stream grpc.ServerStream, call string) grpc.ServerStream 
 
 type shortStream struct {
 	grpc.ServerStream
-	left int
-	cut  *cutError
+	upload bool
+	left   int
+	cut    *cutError
 }
 
 func (s *shortStream) SendMsg(m any) error {
+	if s.upload {
+		return s.ServerStream.SendMsg(m)
+	}
 	if s.left == 0 {
 		return s.cut
 	}
 	s.left--
 	return s.ServerStream.SendMsg(m)
+}
+
+// RecvMsg takes a clean end in the middle of an upload for its whole, as the server does.
+func (s *shortStream) RecvMsg(m any) error {
+	if !s.upload {
+		return s.ServerStream.RecvMsg(m)
+	}
+	if s.left == 0 && s.cut.as == nil {
+		return io.EOF
+	}
+	if s.left == 0 {
+		return s.cut
+	}
+	s.left--
+	return s.ServerStream.RecvMsg(m)
 }
