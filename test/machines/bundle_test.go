@@ -21,7 +21,7 @@ func TestBundleMissingThenBrokenThenRight(t *testing.T) {
 	id := f.id("cp-3")
 	f.count(1)
 	must(t, admin.Delete(t.Context(), &corev1.Secret{ObjectMeta: f.meta(secretName)}))
-	f.delete("cp-3")
+	must(t, f.deleteAs(controller, "cp-3")) // admission goes by a report that ends with the bundle
 	f.removal("cp-3", v1alpha1.ReasonEtcdMemberRemovalFailed, secretName)
 	if c := f.condition("cp-3"); c.Status != "False" {
 		t.Errorf("a removal that failed is %s", c.Status)
