@@ -19,13 +19,7 @@ import (
 func (c *cycle) status(ctx context.Context) error {
 	s := &c.cluster.Status
 	s.ObservedGeneration = c.cluster.Generation
-	if c.view != nil {
-		s.Members = membersOf(c.view.Members)
-	} else {
-		for i := range s.Members {
-			s.Members[i].Healthy, s.Members[i].Leader = false, false
-		}
-	}
+	c.report()
 	if err := c.locked(ctx); err != nil {
 		return err
 	}
@@ -33,6 +27,22 @@ func (c *cycle) status(ctx context.Context) error {
 	c.ready()
 	c.Metrics.observe(c.cluster, c.view, len(c.unknown))
 	return c.persist(ctx)
+}
+
+// report is status.members. Of a cluster that was not asked the last report stays, with
+// Quorate Unknown beside it: that a Secret is gone makes nobody ill.
+func (c *cycle) report() {
+	s := &c.cluster.Status
+	if c.view != nil {
+		s.Members = membersOf(c.view.Members)
+		return
+	}
+	if is, _, _ := quorum(false, nil, c.viewErr); is == metav1.ConditionUnknown {
+		return
+	}
+	for i := range s.Members {
+		s.Members[i].Healthy, s.Members[i].Leader = false, false
+	}
 }
 
 // maxMembers is what the API allows.

@@ -13,6 +13,7 @@ import (
 	"github.com/quorate/quorate/cel"
 	"github.com/quorate/quorate/guard"
 	"github.com/quorate/quorate/internal/kube"
+	"github.com/quorate/quorate/internal/talos"
 )
 
 // approve asks once more whether the machine may go. The rules are those of admission,
@@ -22,20 +23,38 @@ func (c *cycle) approve(ctx context.Context) error {
 	if c.removedBefore() {
 		return nil
 	}
+	if c.controlPlane() && c.viewErr != nil {
+		return c.fail(ctx, c.unseen(ctx)) // the last report would tell what was, and blame whom it should not
+	}
 	refusal, err := c.refusal(ctx)
 	switch {
 	case err != nil:
 		return err
 	case refusal != "":
 		return c.stuck(ctx, v1alpha1.ReasonRemovalRefused, refusal)
-	case c.controlPlane() && c.viewErr != nil:
-		return c.fail(ctx, fmt.Sprintf("The etcd cluster gives no member list: %s.", oneLine(c.viewErr)))
 	case slices.Contains(underway, c.reason()), c.reason() == v1alpha1.ReasonEtcdMemberRemovalFailed && c.mine().approved:
 		return nil
 	}
 	c.mine().approved = true
 	c.onward(v1alpha1.ReasonRemovalApproved, "Every check has passed: the machine may go.")
 	return c.persist(ctx)
+}
+
+// unseen is why there is no member list. What the machine's own API says of us may tell
+// more than an etcd that cuts the connection.
+func (c *cycle) unseen(ctx context.Context) string {
+	text := fmt.Sprintf("The etcd cluster gives no member list: %s", oneLine(c.viewErr))
+	node, err := c.Dial(c.bundle, c.machine, talos.Reader)
+	if err == nil {
+		ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+		defer cancel()
+		err = node.VerifyCluster(ctx)
+		_ = node.Close() // nothing is written through it
+	}
+	if err != nil {
+		text += "; asked by its own API, the machine: " + oneLine(err)
+	}
+	return text + "."
 }
 
 // underway are the reasons of Removal that come after the checks. A failure may have

@@ -78,7 +78,9 @@ func (c *cycle) look(ctx context.Context) (err error) {
 	if c.machines, err = c.Plane.Machines(ctx, c.machine.Namespace, c.cluster.Name); err != nil {
 		return err
 	}
-	c.view, c.viewErr = c.Plane.View(ctx, c.bundle, c.machines, c.cluster.Status.ClusterID)
+	if c.view, c.viewErr = c.Plane.View(ctx, c.bundle, c.machines, c.cluster.Status.ClusterID); c.viewErr != nil {
+		c.view = nil
+	}
 	return nil
 }
 

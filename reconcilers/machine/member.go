@@ -76,7 +76,7 @@ func (c *cycle) lookAgain(ctx context.Context) (guard.Member, guard.Removal, err
 		return none, guard.Removal{}, err
 	}
 	if c.viewErr != nil {
-		return none, guard.Removal{}, c.fail(ctx, fmt.Sprintf("The etcd cluster gives no member list: %s.", oneLine(c.viewErr)))
+		return none, guard.Removal{}, c.fail(ctx, c.unseen(ctx))
 	}
 	target, verdict, listed := c.target()
 	if !listed {

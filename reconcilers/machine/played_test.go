@@ -47,6 +47,9 @@ type played struct {
 	foreign map[string]error
 	// reports are what machines call their Nodes, where that is not their own name.
 	reports map[string]string
+	viewErr error
+	// denies are machines that let no removal pass.
+	denies map[string]bool
 	// refusals are how many removals by ID end in an error before one is done.
 	refusals int
 	// looks is how many looks at a node find pods.
@@ -135,7 +138,7 @@ func (p *played) Machines(ctx context.Context, namespace, _ string) ([]v1alpha1.
 func (p *played) View(context.Context, *talos.Bundle, []v1alpha1.TalosMachine, v1alpha1.HexID) (*etcd.View, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return &etcd.View{Members: slices.Clone(p.members)}, nil
+	return &etcd.View{Members: slices.Clone(p.members)}, p.viewErr
 }
 
 // Get and List are what the rules read.

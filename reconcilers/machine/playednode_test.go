@@ -110,6 +110,9 @@ func (n *playedNode) Leave(ctx context.Context) error {
 
 func (n *playedNode) RemoveMember(_ context.Context, id uint64) error {
 	return n.ask("removal by", func() error {
+		if n.p.denies[n.name] {
+			return talos.ErrDenied
+		}
 		if n.p.refusals--; n.p.refusals >= 0 {
 			return errUnhealthy
 		}

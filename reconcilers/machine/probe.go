@@ -2,9 +2,7 @@ package machine
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/quorate/quorate/internal/controlplane"
@@ -40,7 +38,7 @@ func (c *cycle) probe(ctx context.Context) *probe {
 		p.alive = true
 		p.fault = c.canLeave(ctx, p.node)
 	}
-	p.stranger = slices.ContainsFunc(strange, func(kind error) bool { return errors.Is(p.fault, kind) })
+	p.stranger = refusedAtTheDoor(p.fault)
 	return p
 }
 

@@ -247,3 +247,29 @@ func TestNoSurvivorAnswers(t *testing.T) {
 		}
 	})
 }
+
+// A survivor that may not remove the member is passed over for one that may.
+//
+// covers: B-5
+func TestSurvivorDenies(t *testing.T) {
+	engine := newEngine(t)
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlayed(t, engine, controlPlanes(4)...)
+		p.silent["cp-4"], p.members[3].Healthy, p.looks = true, false, 0
+		p.denies = map[string]bool{"cp-1": true}
+		says(t, p.goes(t, p.reconciler(immortal()), "cp-4"), metav1.ConditionTrue, v1alpha1.ReasonRemovingEtcdMember, "cp-4 was removed through cp-2")
+	})
+}
+
+// Without a member list nothing is said of the members' health: the words are those of
+// etcd, and of the machine's own API, which may know better why.
+func TestNoMemberList(t *testing.T) {
+	engine := newEngine(t)
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlayed(t, engine, controlPlanes(3)...)
+		p.report(t, false)
+		p.viewErr, p.foreign["cp-3"] = errors.New("context deadline exceeded"), talos.ErrWrongCA
+		says(t, p.goes(t, p.reconciler(immortal()), "cp-3"), metav1.ConditionFalse, v1alpha1.ReasonEtcdMemberRemovalFailed,
+			"The etcd cluster gives no member list: context deadline exceeded; asked by its own API, the machine: "+talos.ErrWrongCA.Error()+".")
+	})
+}

@@ -108,5 +108,12 @@ func (c *cycle) removeThrough(ctx context.Context, m *v1alpha1.TalosMachine, id 
 	}
 	ctx, cancel := context.WithTimeout(ctx, removeTimeout)
 	defer cancel()
-	return true, node.RemoveMember(ctx, id)
+	err = node.RemoveMember(ctx, id)
+	return !refusedAtTheDoor(err), err
+}
+
+// refusedAtTheDoor tells whether the node let the call go no further, so that etcd has
+// heard nothing of it.
+func refusedAtTheDoor(err error) bool {
+	return slices.ContainsFunc(strange, func(kind error) bool { return errors.Is(err, kind) })
 }
