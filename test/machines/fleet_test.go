@@ -17,8 +17,9 @@ import (
 // limit bounds what a test waits for at once.
 const limit = 3 * time.Minute
 
-// slots keep the Talos clusters that run at once to two: there are two cores.
-var slots = make(chan struct{}, 2)
+// slots keep the Talos clusters that run at once to what two cores bear: their tests
+// wait more than they work.
+var slots = make(chan struct{}, 4)
 
 func must(t *testing.T, err error) {
 	t.Helper()
