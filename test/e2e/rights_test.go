@@ -133,7 +133,7 @@ func things(rule authorizationv1.ResourceRule) []string {
 func TestControllerCannot(t *testing.T) {
 	for _, question := range []string{
 		"list secrets -n default", "list secrets -n quorate-system", "create pods -n quorate-system", "create pods --subresource=exec -n default",
-		"delete services -n default", "create roles -n default", "update leases/other -n quorate-system", "patch nodes", "impersonate users", "impersonate serviceaccounts -n default", "create serviceaccounts --subresource=token -n quorate-system",
+		"delete services -n default", "create roles -n default", "delete leases/other -n quorate-system", "delete nodes", "update nodes --subresource=status", "delete pods --subresource=eviction -n default", "patch leases/other -n kube-system", "impersonate users", "impersonate serviceaccounts -n default", "create serviceaccounts --subresource=token -n quorate-system",
 		"delete validatingwebhookconfigurations/quorate-gate", "create validatingwebhookconfigurations", "patch validatingwebhookconfigurations/another",
 		"update customresourcedefinitions/etcds.quorate.dev", "delete validatingadmissionpolicies/quorate-etcds", "escalate clusterroles", "bind clusterroles",
 		"override talosclusters.quorate.dev -n default", "delete etcds -n default", "delete talosmachines -n default", "create etcds -n default",
