@@ -26,6 +26,8 @@ type Call struct {
 	MemberID uint64
 	// Listing tells whether etcd listed that member when the call came.
 	Listing Listing
+	// Members are those that etcd listed then, for a call that is about a member.
+	Members []uint64
 	// Began and Ended frame the call; Ended is zero while it is under way.
 	Began, Ended time.Time
 	// Err is what it was answered with.
@@ -107,34 +109,35 @@ func (b *boot) arrived(ctx context.Context, method string, req any) Call {
 	case *machine.EtcdLeaveClusterRequest:
 		c.MemberID, _ = b.node.MemberID(ctx) // a member that is not healthy is not known
 	}
-	c.Listing = b.listing(ctx, c.MemberID)
+	c.Members, c.Listing = b.listing(ctx, c.MemberID)
 	return c
 }
 
 // listingTimeout bounds the look at etcd that precedes a removal.
 const listingTimeout = time.Second
 
-func (b *boot) listing(ctx context.Context, id uint64) Listing {
+func (b *boot) listing(ctx context.Context, id uint64) (members []uint64, of Listing) {
 	if id == 0 || b.node.worker {
-		return Unknown
+		return nil, Unknown
 	}
 	ctx, cancel := context.WithTimeout(ctx, listingTimeout)
 	defer cancel()
 	client, err := b.clusterClient(ctx)
 	if err != nil {
-		return Unknown
+		return nil, Unknown
 	}
 	defer client.Close()
 	list, err := client.MemberList(clientv3.WithRequireLeader(ctx))
 	if err != nil {
-		return Unknown
+		return nil, Unknown
 	}
 	for _, m := range list.Members {
-		if m.ID == id {
-			return Listed
-		}
+		members = append(members, m.ID)
 	}
-	return Gone
+	if slices.Contains(members, id) {
+		return members, Listed
+	}
+	return members, Gone
 }
 
 // Etcd is a client of the node's own etcd, for a test that looks past the machine API.
