@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/quorate/quorate/api/v1alpha1"
+	"github.com/quorate/quorate/internal/conditions"
 	"github.com/quorate/quorate/internal/lease"
 )
 
@@ -41,7 +42,7 @@ func lockOf(l *coordinationv1.Lease, now time.Time) *v1alpha1.ClusterLock {
 		return nil
 	}
 	return &v1alpha1.ClusterLock{
-		Holder: cut(holder, maxLock), Operation: cut(l.Annotations[lease.OperationAnnotation], maxLock),
+		Holder: conditions.Cut(holder, maxLock), Operation: conditions.Cut(l.Annotations[lease.OperationAnnotation], maxLock),
 		AcquiredAt: metav1.NewTime(l.Spec.AcquireTime.Truncate(time.Second)),
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/quorate/quorate/internal/conditions"
 )
 
 // note is an event that is told once what it goes with is written. A cycle that could
@@ -30,7 +32,7 @@ func (c *cycle) noted(told *bool) bool {
 func (c *cycle) tell() {
 	for _, n := range c.notes {
 		c.log.Info(n.text, "reason", n.reason)
-		c.Events.Eventf(c.cluster, nil, n.kind, n.reason, "Reconcile", "%s", cut(n.text, maxNote))
+		c.Events.Eventf(c.cluster, nil, n.kind, n.reason, "Reconcile", "%s", conditions.Cut(n.text, conditions.MaxNote))
 		if n.told != nil {
 			*n.told = true
 		}

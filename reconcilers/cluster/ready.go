@@ -8,6 +8,7 @@ import (
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard"
+	"github.com/quorate/quorate/internal/conditions"
 	"github.com/quorate/quorate/internal/controlplane"
 	"github.com/quorate/quorate/internal/talos"
 )
@@ -61,7 +62,7 @@ func verdict(f facts) (ready bool, reason, message string) {
 
 // unseen is why there is no member list. That nobody is approved is said by the count.
 func unseen(err error) []trouble {
-	text := oneLine(err)
+	text := conditions.OneLine(err)
 	switch {
 	case errors.Is(err, controlplane.ErrNoControlPlane):
 		return nil

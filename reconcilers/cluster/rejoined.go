@@ -11,6 +11,7 @@ import (
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard"
+	"github.com/quorate/quorate/internal/conditions"
 	"github.com/quorate/quorate/internal/controlplane"
 	"github.com/quorate/quorate/internal/lease"
 )
@@ -24,7 +25,7 @@ func (c *cycle) rejoined(ctx context.Context) error {
 	}
 	hold, err := c.Lock(ctx, c.key(), "remove rejoined member "+hexOf(target.ID))
 	if errors.Is(err, lease.ErrHeld) {
-		c.hinder(target, oneLine(err))
+		c.hinder(target, conditions.OneLine(err))
 		return nil
 	}
 	if err != nil {

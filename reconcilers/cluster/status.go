@@ -10,6 +10,7 @@ import (
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard"
+	"github.com/quorate/quorate/internal/conditions"
 	"github.com/quorate/quorate/internal/controlplane"
 	"github.com/quorate/quorate/internal/talos"
 )
@@ -89,7 +90,7 @@ func quorum(seen bool, members []guard.Member, err error) (is metav1.ConditionSt
 		}
 		return metav1.ConditionFalse, v1alpha1.ReasonNoQuorum, n.String() + "."
 	}
-	text := oneLine(err) + "."
+	text := conditions.OneLine(err) + "."
 	switch {
 	case errors.Is(err, talos.ErrBundle):
 		return metav1.ConditionUnknown, v1alpha1.ReasonBundleUnusable, text

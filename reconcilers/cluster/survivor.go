@@ -10,6 +10,7 @@ import (
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard"
+	"github.com/quorate/quorate/internal/conditions"
 	"github.com/quorate/quorate/internal/controlplane"
 	"github.com/quorate/quorate/internal/lease"
 	"github.com/quorate/quorate/internal/talos"
@@ -41,10 +42,10 @@ func (c *cycle) removeBySurvivor(ctx context.Context, hold Hold, target guard.Me
 			c.soon(soonest)
 			return
 		case asked:
-			c.hinder(target, fmt.Sprintf("it was asked of TalosMachine %s: %s", m.Name, oneLine(err)))
+			c.hinder(target, fmt.Sprintf("it was asked of TalosMachine %s: %s", m.Name, conditions.OneLine(err)))
 			return
 		}
-		silent = append(silent, fmt.Sprintf("TalosMachine %s: %s", m.Name, oneLine(err)))
+		silent = append(silent, fmt.Sprintf("TalosMachine %s: %s", m.Name, conditions.OneLine(err)))
 	}
 	c.hinder(target, "no approved control plane removes it: "+strings.Join(silent, "; "))
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard"
+	"github.com/quorate/quorate/internal/conditions"
 )
 
 // finish writes how the reconcile ended. A change that has nothing left to do ends in
@@ -79,7 +80,7 @@ func (c *cycle) errors() {
 	before := c.etcd.Status.LastErrors
 	var after []v1alpha1.LastError
 	for _, f := range c.failures[:min(len(c.failures), maxErrors)] {
-		text := cut(f.text)
+		text := conditions.Cut(f.text, conditions.MaxMessage)
 		next := v1alpha1.LastError{Code: f.code, Description: text, ObservedAt: c.now()}
 		i := slices.IndexFunc(before, func(e v1alpha1.LastError) bool { return e.Code == f.code })
 		if i < 0 {
@@ -119,7 +120,7 @@ func (c *cycle) outcome() {
 	if state == v1alpha1.StateRequeue {
 		c.soon(busy)
 	}
-	text = cut(text)
+	text = conditions.Cut(text, conditions.MaxMessage)
 	if last.State == state && last.Description == text {
 		return
 	}

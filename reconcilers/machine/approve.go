@@ -12,6 +12,7 @@ import (
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/cel"
 	"github.com/quorate/quorate/guard"
+	"github.com/quorate/quorate/internal/conditions"
 	"github.com/quorate/quorate/internal/kube"
 	"github.com/quorate/quorate/internal/talos"
 )
@@ -43,7 +44,7 @@ func (c *cycle) approve(ctx context.Context) error {
 // unseen is why there is no member list. What the machine's own API says of us may tell
 // more than an etcd that cuts the connection.
 func (c *cycle) unseen(ctx context.Context) string {
-	text := fmt.Sprintf("The etcd cluster gives no member list: %s", oneLine(c.viewErr))
+	text := fmt.Sprintf("The etcd cluster gives no member list: %s", conditions.OneLine(c.viewErr))
 	node, err := c.Dial(c.bundle, c.machine, talos.Reader)
 	if err == nil {
 		ctx, cancel := context.WithTimeout(ctx, probeTimeout)
@@ -52,7 +53,7 @@ func (c *cycle) unseen(ctx context.Context) string {
 		_ = node.Close() // nothing is written through it
 	}
 	if err != nil {
-		text += "; asked by its own API, the machine: " + oneLine(err)
+		text += "; asked by its own API, the machine: " + conditions.OneLine(err)
 	}
 	return text + "."
 }

@@ -2,7 +2,6 @@ package machine
 
 import (
 	"context"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -10,25 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/quorate/quorate/api/v1alpha1"
+	"github.com/quorate/quorate/internal/conditions"
 )
-
-const (
-	// maxMessage is what a condition's message may have, maxNote an event's; in bytes.
-	maxMessage = 4096
-	maxNote    = 1024
-)
-
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "")
-}
-
-// oneLine is an error's text in one line.
-func oneLine(err error) string {
-	return strings.TrimSuffix(strings.Join(strings.Fields(err.Error()), " "), ".")
-}
 
 func sameStatus(a, b *v1alpha1.TalosMachine) bool {
 	return equality.Semantic.DeepEqual(a.Status, b.Status)
@@ -39,12 +21,8 @@ func (c *cycle) set(kind string, is bool, reason, message string) {
 	if is {
 		value = metav1.ConditionTrue
 	}
-	now := metav1.NewTime(c.Clock.Now())
-	if before := c.condition(kind); before != nil && before.Status == value && before.Reason != reason {
-		before.LastTransitionTime = now
-	}
-	meta.SetStatusCondition(&c.machine.Status.Conditions, metav1.Condition{
-		Type: kind, Status: value, Reason: reason, Message: cut(message, maxMessage), ObservedGeneration: c.machine.Generation, LastTransitionTime: now,
+	conditions.Set(&c.machine.Status.Conditions, metav1.Condition{
+		Type: kind, Status: value, Reason: reason, Message: message, ObservedGeneration: c.machine.Generation, LastTransitionTime: metav1.NewTime(c.Clock.Now()),
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard"
+	"github.com/quorate/quorate/internal/conditions"
 	"github.com/quorate/quorate/internal/controlplane"
 	"github.com/quorate/quorate/internal/etcd"
 	"github.com/quorate/quorate/internal/talos"
@@ -68,7 +69,7 @@ func (c *cycle) survey(ctx context.Context) (err error) {
 		return nil
 	}
 	if err != nil {
-		return c.fail(ctx, fmt.Sprintf("The secrets bundle cannot be used, and without it nobody can be asked to remove the etcd member: %s.", oneLine(err)))
+		return c.fail(ctx, fmt.Sprintf("The secrets bundle cannot be used, and without it nobody can be asked to remove the etcd member: %s.", conditions.OneLine(err)))
 	}
 	return c.look(ctx)
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/quorate/quorate/api/v1alpha1"
+	"github.com/quorate/quorate/internal/conditions"
 )
 
 // release lets a machine go whose cluster is gone or on its way out: nothing of it is
@@ -79,7 +80,7 @@ func (c *cycle) warnOfCredentials(ctx context.Context, what string) error {
 		},
 		Type: corev1.EventTypeWarning, Reason: v1alpha1.EventNodeStillHasClusterCredentials, Action: "Reconcile",
 		ReportingController: reporter, ReportingInstance: reporter,
-		Note: cut(what+", and still holds the cluster's credentials"+c.boots()+". Reset the node or power it off before it is used for anything else.", maxNote),
+		Note: conditions.Cut(what+", and still holds the cluster's credentials"+c.boots()+". Reset the node or power it off before it is used for anything else.", conditions.MaxNote),
 	}
 	if err := c.Client.Create(ctx, e); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("tell of the credentials in an event: %w", err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard"
+	"github.com/quorate/quorate/internal/conditions"
 	"github.com/quorate/quorate/internal/lease"
 	"github.com/quorate/quorate/internal/talos"
 )
@@ -56,7 +57,7 @@ func (c *cycle) lock(ctx context.Context) error {
 	}
 	hold, err := c.Lock(ctx, c.clusterKey(), "remove talosmachine "+c.machine.Name)
 	if errors.Is(err, lease.ErrHeld) {
-		c.onward(v1alpha1.ReasonLockHeld, fmt.Sprintf("Another change of the cluster is on its way: %s.", oneLine(err)))
+		c.onward(v1alpha1.ReasonLockHeld, fmt.Sprintf("Another change of the cluster is on its way: %s.", conditions.OneLine(err)))
 		return c.over(ctx, busy)
 	}
 	if err != nil {
@@ -110,7 +111,7 @@ func (c *cycle) act(ctx context.Context, target guard.Member, p *probe) error {
 	case p.fault == nil:
 		return c.leave(ctx, target, p)
 	case p.stranger && !c.provedDead(target):
-		return c.fail(ctx, fmt.Sprintf("What answers at %s is not to be trusted with it: %s. Correct spec.endpoint, or the secrets bundle.", p.address, oneLine(p.fault)))
+		return c.fail(ctx, fmt.Sprintf("What answers at %s is not to be trusted with it: %s. Correct spec.endpoint, or the secrets bundle.", p.address, conditions.OneLine(p.fault)))
 	}
 	return c.bySurvivor(ctx, target, p.fault)
 }
@@ -175,7 +176,7 @@ func (c *cycle) waits(ctx context.Context, text string) error {
 // lost ends a cycle whose lock is gone: nothing may be done any more.
 func (c *cycle) lost(ctx context.Context, why error) error {
 	c.mine().hold = nil
-	c.onward(v1alpha1.ReasonLockHeld, fmt.Sprintf("The cluster's lock was lost, and nothing is done without it: %s.", oneLine(why)))
+	c.onward(v1alpha1.ReasonLockHeld, fmt.Sprintf("The cluster's lock was lost, and nothing is done without it: %s.", conditions.OneLine(why)))
 	return c.over(ctx, busy)
 }
 

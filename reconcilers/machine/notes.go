@@ -5,6 +5,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/quorate/quorate/internal/conditions"
 )
 
 // note is an event that is told once the status that it goes with is written.
@@ -15,7 +17,7 @@ func (c *cycle) note(kind, reason, text string) { c.notes = append(c.notes, note
 func (c *cycle) tell() {
 	for _, n := range c.notes {
 		c.log.Info(n.text, "reason", n.reason)
-		c.Events.Eventf(c.machine, nil, n.kind, n.reason, "Reconcile", "%s", cut(n.text, maxNote))
+		c.Events.Eventf(c.machine, nil, n.kind, n.reason, "Reconcile", "%s", conditions.Cut(n.text, conditions.MaxNote))
 	}
 	c.notes = nil
 }

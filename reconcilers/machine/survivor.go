@@ -9,6 +9,7 @@ import (
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard"
+	"github.com/quorate/quorate/internal/conditions"
 	"github.com/quorate/quorate/internal/controlplane"
 	"github.com/quorate/quorate/internal/lease"
 	"github.com/quorate/quorate/internal/talos"
@@ -29,14 +30,14 @@ func (c *cycle) bySurvivor(ctx context.Context, target guard.Member, why error) 
 		case asked && err == nil:
 			c.mine().refused = 0
 			c.log.Info("removed by one that stays", "member", target.Label(), "id", hexOf(target.ID), "through", m.Name, "since", why.Error())
-			return c.waits(ctx, fmt.Sprintf("%s was removed through %s, since it did not leave by itself: %s.", target.Label(), m.Name, oneLine(why)))
+			return c.waits(ctx, fmt.Sprintf("%s was removed through %s, since it did not leave by itself: %s.", target.Label(), m.Name, conditions.OneLine(why)))
 		case asked:
-			return c.refused(ctx, fmt.Sprintf("%s was asked to remove %s, which did not leave by itself (%s), and failed: %s.", m.Name, target.Label(), oneLine(why), oneLine(err)))
+			return c.refused(ctx, fmt.Sprintf("%s was asked to remove %s, which did not leave by itself (%s), and failed: %s.", m.Name, target.Label(), conditions.OneLine(why), conditions.OneLine(err)))
 		}
-		silent = append(silent, fmt.Sprintf("%s: %s", m.Name, oneLine(err)))
+		silent = append(silent, fmt.Sprintf("%s: %s", m.Name, conditions.OneLine(err)))
 	}
 	return c.fail(ctx, fmt.Sprintf("%s does not leave by itself (%s), and no approved control plane that stays can remove it (%s). Bring one of them back.",
-		target.Label(), oneLine(why), noneOr(silent)))
+		target.Label(), conditions.OneLine(why), noneOr(silent)))
 }
 
 // mostRefusals is how many errors in a row are taken for passing ones: etcd takes its

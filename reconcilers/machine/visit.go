@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/quorate/quorate/api/v1alpha1"
+	"github.com/quorate/quorate/internal/conditions"
 	"github.com/quorate/quorate/internal/controlplane"
 	"github.com/quorate/quorate/internal/talos"
 )
@@ -71,7 +72,7 @@ func (c *cycle) ask(ctx context.Context) (reason, message string) {
 	return c.nodeReady(ctx)
 }
 
-func sentence(err error) string { return oneLine(err) + "." }
+func sentence(err error) string { return conditions.OneLine(err) + "." }
 
 // identify records the machine's address, Node and etcd member. One that does not
 // answer where it was last is looked for at its endpoint.
@@ -170,7 +171,7 @@ func (c *cycle) nodeReady(ctx context.Context) (reason, message string) {
 func (c *cycle) status(ctx context.Context) error {
 	s := &c.machine.Status
 	s.ObservedGeneration = c.machine.Generation
-	s.ObservedReconcileRequest = cut(c.machine.Annotations[v1alpha1.AnnotationReconcileRequested], maxRequest)
+	s.ObservedReconcileRequest = conditions.Cut(c.machine.Annotations[v1alpha1.AnnotationReconcileRequested], maxRequest)
 	return c.persist(ctx)
 }
 
