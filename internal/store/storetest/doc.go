@@ -1,0 +1,2 @@
+// Package storetest is what every store is held to.
+package storetest
