@@ -72,6 +72,17 @@ type EtcdRestoreSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Reason string `json:"reason,omitempty"`
+	// withoutUndo restores without a snapshot of the etcd that is thrown away.
+	// One is taken before anything is changed, and a restore that cannot take it
+	// is refused; set this where the live etcd can no longer give one. False when
+	// it is left out.
+	// +optional
+	WithoutUndo bool `json:"withoutUndo,omitempty"`
+	// allowUnconditionalStore lets the restore run with an object store that
+	// ignores conditional writes. Such a store cannot keep two restores of one
+	// cluster apart: be sure that no other one runs. False when it is left out.
+	// +optional
+	AllowUnconditionalStore bool `json:"allowUnconditionalStore,omitempty"`
 }
 
 // TalosOperationList is a list of TalosOperation.
