@@ -2,7 +2,6 @@ package talos
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -12,9 +11,9 @@ import (
 // ForfeitLeadership makes the node's member hand over leadership, and gives the
 // hostname of the one that got it; "" if it did not lead. Talos takes the first other
 // member, even a learner, and then fails; it fails too if there is no other.
-func (n *Node) ForfeitLeadership(ctx context.Context) (to string, err error) {
-	return ask(ctx, n, n.timeouts.Forfeit, "forfeit the leadership of etcd", func(ctx context.Context) (string, error) {
-		answer, err := n.machine.EtcdForfeitLeadership(ctx, &machine.EtcdForfeitLeadershipRequest{})
+func (c *client) ForfeitLeadership(ctx context.Context) (to string, err error) {
+	return ask(ctx, c, c.timeouts.Forfeit, "forfeit the leadership of etcd", func(ctx context.Context) (string, error) {
+		answer, err := c.machine.EtcdForfeitLeadership(ctx, &machine.EtcdForfeitLeadershipRequest{})
 		if err != nil {
 			return "", err
 		}
@@ -27,36 +26,18 @@ func (n *Node) ForfeitLeadership(ctx context.Context) (to string, err error) {
 // its data. A call that is cut leaves data behind, so that it is ErrShortDeadline,
 // and nothing is sent, if ctx ends before LeaveNeeds. After any other error it is
 // open whether it left: list the members.
-func (n *Node) Leave(ctx context.Context) error {
+func (c *client) Leave(ctx context.Context) error {
 	const doing = "leave the etcd cluster"
-	needs := min(LeaveNeeds, n.timeouts.Leave)
+	needs := min(LeaveNeeds, c.timeouts.Leave)
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < needs {
-		return n.explain(doing, ErrShortDeadline, fmt.Errorf("the node may need %s", needs))
+		return c.explain(doing, ErrShortDeadline, fmt.Errorf("the node may need %s", needs))
 	}
-	_, err := ask(ctx, n, n.timeouts.Leave, doing, func(ctx context.Context) (*machine.EtcdLeaveCluster, error) {
-		answer, err := n.machine.EtcdLeaveCluster(ctx, &machine.EtcdLeaveClusterRequest{})
+	_, err := ask(ctx, c, c.timeouts.Leave, doing, func(ctx context.Context) (*machine.EtcdLeaveCluster, error) {
+		answer, err := c.machine.EtcdLeaveCluster(ctx, &machine.EtcdLeaveClusterRequest{})
 		if err != nil {
 			return nil, err
 		}
 		return only(answer.GetMessages())
 	})
-	return err
-}
-
-// RemoveMember removes a member by its ID, through this node. One that is not there
-// is removed. The machine of a removed member keeps its data. After an error it is
-// open whether it happened: list the members.
-func (n *Node) RemoveMember(ctx context.Context, id uint64) error {
-	_, err := ask(ctx, n, n.timeouts.Remove, fmt.Sprintf("remove the etcd member %016x", id),
-		func(ctx context.Context) (*machine.EtcdRemoveMemberByID, error) {
-			answer, err := n.machine.EtcdRemoveMemberByID(ctx, &machine.EtcdRemoveMemberByIDRequest{MemberId: id})
-			if err != nil {
-				return nil, err
-			}
-			return only(answer.GetMessages())
-		})
-	if errors.Is(err, ErrNotFound) {
-		return nil
-	}
 	return err
 }

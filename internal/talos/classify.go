@@ -73,6 +73,10 @@ func answerKind(code codes.Code) error {
 		return ErrNotControlPlane
 	case codes.NotFound:
 		return ErrNotFound
+	case codes.FailedPrecondition:
+		return ErrNotReady
+	case codes.AlreadyExists:
+		return ErrHasData
 	default:
 		return ErrFailed
 	}

@@ -44,6 +44,7 @@ var faults = []struct {
 var answerKinds = map[codes.Code]error{
 	codes.PermissionDenied: ErrDenied, codes.Unauthenticated: ErrDenied,
 	codes.Unimplemented: ErrNotControlPlane, codes.NotFound: ErrNotFound,
+	codes.FailedPrecondition: ErrNotReady, codes.AlreadyExists: ErrHasData,
 }
 
 var silentCodes = []codes.Code{codes.Unavailable, codes.DeadlineExceeded, codes.Canceled, codes.Internal}
@@ -95,7 +96,7 @@ func or(err, otherwise error) error {
 
 // A sentinel without a way out would leave people guessing.
 func TestEveryKindHasAWayOut(t *testing.T) {
-	for _, kind := range []error{ErrUnreachable, ErrDenied, ErrWrongCA, ErrExpired, ErrWrongCertificate, ErrNotControlPlane, ErrNotFound, ErrFailed, ErrOtherCluster, ErrShortDeadline} {
+	for _, kind := range []error{ErrUnreachable, ErrDenied, ErrWrongCA, ErrExpired, ErrWrongCertificate, ErrNotControlPlane, ErrNotFound, ErrNotReady, ErrHasData, ErrFailed, ErrOtherCluster, ErrShortDeadline} {
 		if waysOut[kind] == "" {
 			t.Errorf("%v has no way out", kind)
 		}

@@ -70,7 +70,7 @@ func TestSilentNodeEndsEachCallByItsOwnLimit(t *testing.T) {
 	for method := range limits {
 		t.Run(method, func(t *testing.T) {
 			t.Parallel()
-			timeouts := Timeouts{time.Minute, time.Minute, time.Minute, time.Minute, time.Minute}
+			timeouts := Timeouts{Dial: time.Minute, Read: time.Minute, Forfeit: time.Minute, Remove: time.Minute, Leave: time.Minute}
 			*limits[method].shorten(&timeouts) = 200 * time.Millisecond
 			start := time.Now()
 			_, err := everyCall(newNode(t, b, Options{Address: s.address, Role: Admin, Timeouts: timeouts}))[method](t.Context())

@@ -29,6 +29,27 @@ var removalMethods = map[string]bool{
 	machine.MachineService_EtcdRemoveMemberByID_FullMethodName:  true,
 }
 
+// restoreMethods are what backups and a restore need. What changes a machine's
+// configuration, writes to META or removes another member is not among them.
+var restoreMethods = map[string]bool{
+	cosi.State_Get_FullMethodName:                               true,
+	cosi.State_List_FullMethodName:                              true,
+	machine.MachineService_Version_FullMethodName:               true,
+	machine.MachineService_Read_FullMethodName:                  true,
+	machine.MachineService_List_FullMethodName:                  true,
+	machine.MachineService_ServiceList_FullMethodName:           true,
+	machine.MachineService_ServiceRestart_FullMethodName:        true,
+	machine.MachineService_EtcdMemberList_FullMethodName:        true,
+	machine.MachineService_EtcdStatus_FullMethodName:            true,
+	machine.MachineService_EtcdAlarmList_FullMethodName:         true,
+	machine.MachineService_EtcdSnapshot_FullMethodName:          true,
+	machine.MachineService_EtcdForfeitLeadership_FullMethodName: true,
+	machine.MachineService_EtcdLeaveCluster_FullMethodName:      true,
+	machine.MachineService_EtcdRecover_FullMethodName:           true,
+	machine.MachineService_Bootstrap_FullMethodName:             true,
+	machine.MachineService_Reset_FullMethodName:                 true,
+}
+
 // Invoke implements grpc.ClientConnInterface.
 func (d door) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
 	if !d.open[method] {

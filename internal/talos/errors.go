@@ -2,7 +2,7 @@ package talos
 
 import "errors"
 
-// What a caller branches on. Each error of a Node is one of these, or the
+// What a caller branches on. Each error of a client is one of these, or the
 // context's own if the caller ended it, with what was seen and the way out.
 var (
 	// ErrUnreachable: the node did not answer: refused, silent, or cut before the
@@ -21,6 +21,11 @@ var (
 	ErrNotControlPlane = errors.New("the node is no control plane")
 	// ErrNotFound: the node answers, and has no such thing.
 	ErrNotFound = errors.New("the node has no such thing")
+	// ErrNotReady: the node answers, and is not far enough in its boot: wait.
+	ErrNotReady = errors.New("the node is not ready for it yet")
+	// ErrHasData: the node's etcd has data, which does not mean a recovered cluster: ask
+	// that etcd.
+	ErrHasData = errors.New("the node has etcd data already")
 	// ErrFailed: the node answers with an error that Talos gives no code of its own.
 	ErrFailed = errors.New("the node answers with an error")
 	// ErrOtherCluster: the node names another Talos cluster than the bundle's.
@@ -42,6 +47,8 @@ var waysOut = map[error]string{
 	ErrWrongCertificate: "reach the node by an address that its certificate names",
 	ErrNotControlPlane:  "ask a control plane",
 	ErrNotFound:         "it is there once the service that owns it is healthy",
+	ErrNotReady:         "wait for the node to boot, and see its console if it does not",
+	ErrHasData:          "ask its etcd whether it is the recovered one, and wipe the node if it is not",
 	ErrFailed:           "see the node's logs",
 	ErrOtherCluster:     "check the address and that the secrets bundle is this cluster's",
 	ErrShortDeadline:    "give the call more time",

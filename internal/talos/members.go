@@ -19,9 +19,9 @@ type Member struct {
 
 // Members is the linearizable list: it fails without a quorum, and is never empty.
 // The node asks any control plane for it.
-func (n *Node) Members(ctx context.Context) ([]Member, error) {
-	return ask(ctx, n, n.timeouts.Read, "list the etcd members", func(ctx context.Context) ([]Member, error) {
-		answer, err := n.machine.EtcdMemberList(ctx, &machine.EtcdMemberListRequest{})
+func (c *client) Members(ctx context.Context) ([]Member, error) {
+	return ask(ctx, c, c.timeouts.Read, "list the etcd members", func(ctx context.Context) ([]Member, error) {
+		answer, err := c.machine.EtcdMemberList(ctx, &machine.EtcdMemberListRequest{})
 		if err != nil {
 			return nil, err
 		}
@@ -61,9 +61,9 @@ type EtcdStatus struct {
 }
 
 // EtcdStatus asks the node's own member, which answers without a quorum too.
-func (n *Node) EtcdStatus(ctx context.Context) (EtcdStatus, error) {
-	return ask(ctx, n, n.timeouts.Read, "read the status of etcd", func(ctx context.Context) (EtcdStatus, error) {
-		answer, err := n.machine.EtcdStatus(ctx, &emptypb.Empty{})
+func (c *client) EtcdStatus(ctx context.Context) (EtcdStatus, error) {
+	return ask(ctx, c, c.timeouts.Read, "read the status of etcd", func(ctx context.Context) (EtcdStatus, error) {
+		answer, err := c.machine.EtcdStatus(ctx, &emptypb.Empty{})
 		if err != nil {
 			return EtcdStatus{}, err
 		}

@@ -13,7 +13,7 @@ import (
 type Options struct {
 	// Address is a host or host:port; without a port it is Talos' own, 50000.
 	Address string
-	// Role is Reader if empty.
+	// Role is the client's default if empty.
 	Role Role
 	// Timeouts are the default ones where 0.
 	Timeouts Timeouts
@@ -31,6 +31,16 @@ type Timeouts struct {
 	Remove time.Duration
 	// Leave is for a member's leaving by itself.
 	Leave time.Duration
+	// Reset is for a reset's beginning.
+	Reset time.Duration
+	// Bootstrap is for a bootstrap's beginning.
+	Bootstrap time.Duration
+	// Restart is for the restart of a service.
+	Restart time.Duration
+	// Transfer is for the whole of a snapshot, to the node or from it.
+	Transfer time.Duration
+	// Stall is for one message of it.
+	Stall time.Duration
 }
 
 const (
@@ -52,6 +62,17 @@ const (
 	// internal/pkg/etcd). A client that gives up in between leaves the data behind,
 	// and an etcd that crashes with it for ever.
 	LeaveNeeds = 8 * time.Minute
+	// DefaultReset has room for a busy node: it answers before the reset runs.
+	DefaultReset = 30 * time.Second
+	// DefaultBootstrap has room for Talos' wait for the time (5 s) and for the end of
+	// the etcd that waits to join.
+	DefaultBootstrap = time.Minute
+	// DefaultRestart has room for the end of a kubelet that is killed after 30 s.
+	DefaultRestart = 2 * time.Minute
+	// DefaultTransfer is 8 GiB, the most that etcd recommends, at 2.3 MiB/s.
+	DefaultTransfer = time.Hour
+	// DefaultStall has room for a disk that writes back what it was sent.
+	DefaultStall = time.Minute
 )
 
 func (t Timeouts) filled() Timeouts {
@@ -60,6 +81,11 @@ func (t Timeouts) filled() Timeouts {
 	fill(&t.Forfeit, DefaultForfeit)
 	fill(&t.Remove, DefaultRemove)
 	fill(&t.Leave, DefaultLeave)
+	fill(&t.Reset, DefaultReset)
+	fill(&t.Bootstrap, DefaultBootstrap)
+	fill(&t.Restart, DefaultRestart)
+	fill(&t.Transfer, DefaultTransfer)
+	fill(&t.Stall, DefaultStall)
 	return t
 }
 

@@ -13,9 +13,9 @@ import (
 )
 
 // Version is the node's Talos version, as "v1.13.9": the cheapest sign of life.
-func (n *Node) Version(ctx context.Context) (string, error) {
-	return ask(ctx, n, n.timeouts.Read, "read the Talos version", func(ctx context.Context) (string, error) {
-		answer, err := n.machine.Version(ctx, &emptypb.Empty{})
+func (c *client) Version(ctx context.Context) (string, error) {
+	return ask(ctx, c, c.timeouts.Read, "read the Talos version", func(ctx context.Context) (string, error) {
+		answer, err := c.machine.Version(ctx, &emptypb.Empty{})
 		if err != nil {
 			return "", err
 		}
@@ -33,9 +33,9 @@ var bootID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\n?$`
 
 // BootID changes with each boot. It needs Admin: Talos gives files to no other role,
 // and no resource has it.
-func (n *Node) BootID(ctx context.Context) (string, error) {
-	return ask(ctx, n, n.timeouts.Read, "read the boot ID", func(ctx context.Context) (string, error) {
-		stream, err := n.machine.Read(ctx, &machine.ReadRequest{Path: bootIDPath})
+func (c *client) BootID(ctx context.Context) (string, error) {
+	return ask(ctx, c, c.timeouts.Read, "read the boot ID", func(ctx context.Context) (string, error) {
+		stream, err := c.machine.Read(ctx, &machine.ReadRequest{Path: bootIDPath})
 		if err != nil {
 			return "", err
 		}

@@ -15,8 +15,8 @@ import (
 
 // Hostname is the node's short name, which is its etcd member's name, and its
 // domain, which is often empty.
-func (n *Node) Hostname(ctx context.Context) (name, domain string, err error) {
-	status, err := get(ctx, n, "read the hostname",
+func (c *client) Hostname(ctx context.Context) (name, domain string, err error) {
+	status, err := get(ctx, c, "read the hostname",
 		network.NewHostnameStatus(network.NamespaceName, network.HostnameID))
 	if err != nil {
 		return "", "", err
@@ -25,8 +25,8 @@ func (n *Node) Hostname(ctx context.Context) (name, domain string, err error) {
 }
 
 // NodeName is the name of the node's Node in Kubernetes.
-func (n *Node) NodeName(ctx context.Context) (string, error) {
-	name, err := get(ctx, n, "read the name of the Node", k8s.NewNodename(k8s.NamespaceName, k8s.NodenameID))
+func (c *client) NodeName(ctx context.Context) (string, error) {
+	name, err := get(ctx, c, "read the name of the Node", k8s.NewNodename(k8s.NamespaceName, k8s.NodenameID))
 	if err != nil {
 		return "", err
 	}
@@ -35,38 +35,38 @@ func (n *Node) NodeName(ctx context.Context) (string, error) {
 
 // MemberID is the ID of the node's own etcd member. It is ErrNotFound while that is
 // not healthy, so that its absence says nothing of membership.
-func (n *Node) MemberID(ctx context.Context) (uint64, error) {
+func (c *client) MemberID(ctx context.Context) (uint64, error) {
 	const doing = "read the ID of the node's own member"
-	member, err := get(ctx, n, doing, etcd.NewMember(etcd.NamespaceName, etcd.LocalMemberID))
+	member, err := get(ctx, c, doing, etcd.NewMember(etcd.NamespaceName, etcd.LocalMemberID))
 	if err != nil {
 		return 0, err
 	}
 	id, err := etcd.ParseMemberID(member.TypedSpec().MemberID)
 	if err != nil {
-		return 0, n.explain(doing, ErrFailed, err)
+		return 0, c.explain(doing, ErrFailed, err)
 	}
 	return id, nil
 }
 
 // VerifyCluster fails with ErrOtherCluster if the node names another Talos cluster
 // than the bundle's.
-func (n *Node) VerifyCluster(ctx context.Context) error {
+func (c *client) VerifyCluster(ctx context.Context) error {
 	const doing = "read the ID of the Talos cluster"
-	info, err := get(ctx, n, doing, cluster.NewInfo())
+	info, err := get(ctx, c, doing, cluster.NewInfo())
 	if err != nil {
 		return err
 	}
-	if got, want := info.TypedSpec().ClusterID, n.bundle.ClusterID(); got != want {
-		return n.explain(doing, ErrOtherCluster, fmt.Errorf("it is %s, and the bundle's is %s", got, want))
+	if got, want := info.TypedSpec().ClusterID, c.bundle.ClusterID(); got != want {
+		return c.explain(doing, ErrOtherCluster, fmt.Errorf("it is %s, and the bundle's is %s", got, want))
 	}
 	return nil
 }
 
 // get reads the resource that has the type and name of which.
-func get[R resource.Resource](ctx context.Context, n *Node, doing string, which R) (R, error) {
-	return ask(ctx, n, n.timeouts.Read, doing, func(ctx context.Context) (R, error) {
+func get[R resource.Resource](ctx context.Context, c *client, doing string, which R) (R, error) {
+	return ask(ctx, c, c.timeouts.Read, doing, func(ctx context.Context) (R, error) {
 		m := which.Metadata()
-		answer, err := n.state.Get(ctx, &cosi.GetRequest{Namespace: m.Namespace(), Type: m.Type(), Id: m.ID(), Options: &cosi.GetOptions{}})
+		answer, err := c.state.Get(ctx, &cosi.GetRequest{Namespace: m.Namespace(), Type: m.Type(), Id: m.ID(), Options: &cosi.GetOptions{}})
 		if err != nil {
 			return which, err
 		}

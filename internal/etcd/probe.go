@@ -1,0 +1,94 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// What a caller of Probe branches on.
+var (
+	// ErrLearner: the member is a learner, which has no list to give.
+	ErrLearner = errors.New("the member is a learner")
+	// ErrEndpoints: a probe is of one endpoint.
+	ErrEndpoints = errors.New("a probe wants one endpoint")
+	// ErrTwoMembers: what listed the members and what told of itself are not the same.
+	ErrTwoMembers = errors.New("two members answer at one endpoint")
+)
+
+// ProbeResult is what one member says of itself and of its cluster.
+type ProbeResult struct {
+	ClusterID, MemberID uint64
+	// Revision is the last that the member has applied, after the list was read: at least
+	// that of the quorum at the begin of the probe.
+	Revision int64
+	// Leader is the leader's ID, 0 without one.
+	Leader  uint64
+	Learner bool
+	// Members are the linearizable list.
+	Members []Listed
+}
+
+// Listed is a member as its cluster lists it, whose health nobody has asked for.
+type Listed struct {
+	ID uint64
+	// Name is empty until a member that was added has started.
+	Name                 string
+	PeerURLs, ClientURLs []string
+	Learner              bool
+}
+
+// Started tells whether the member has published client URLs.
+func (m Listed) Started() bool { return len(m.ClientURLs) > 0 }
+
+// Probe asks the member at the one endpoint of o, and no other one. Which cluster that is of
+// is part of the answer, whatever o.ClusterID says. It fails without a quorum. For a
+// learner it fails with ErrLearner, and the result has all but Members. After another
+// error the result is empty.
+func Probe(ctx context.Context, o Options) (ProbeResult, error) {
+	if len(o.Endpoints) != 1 {
+		return ProbeResult{}, fmt.Errorf("probe etcd at %v: %w", o.Endpoints, ErrEndpoints)
+	}
+	c, err := New(ctx, o)
+	if err != nil {
+		return ProbeResult{}, err
+	}
+	defer func() { _ = c.Close() }() // nothing is written through it
+	ctx, cancel := context.WithTimeout(ctx, c.options.CallTimeout)
+	defer cancel()
+	result, err := c.probe(ctx, o.Endpoints[0])
+	if err != nil {
+		err = fmt.Errorf("probe etcd at %s: %w", o.Endpoints[0], err)
+	}
+	return result, err
+}
+
+func (c *Client) probe(ctx context.Context, endpoint string) (ProbeResult, error) {
+	list, listErr := c.etcd.MemberList(ctx)
+	status, err := c.etcd.Status(ctx, endpoint)
+	switch {
+	case err == nil && status.IsLearner:
+		return resultOf(status, nil), ErrLearner
+	case listErr != nil:
+		return ProbeResult{}, fmt.Errorf("list the members: %w", listErr)
+	case err != nil:
+		return ProbeResult{}, fmt.Errorf("read the member's status: %w", err)
+	case list.Header.ClusterId != status.Header.ClusterId || list.Header.MemberId != status.Header.MemberId:
+		return ProbeResult{}, fmt.Errorf("%w: %x of %x, and %x of %x", ErrTwoMembers,
+			list.Header.MemberId, list.Header.ClusterId, status.Header.MemberId, status.Header.ClusterId)
+	}
+	return resultOf(status, list.Members), nil
+}
+
+func resultOf(s *clientv3.StatusResponse, members []*etcdserverpb.Member) ProbeResult {
+	result := ProbeResult{
+		ClusterID: s.Header.ClusterId, MemberID: s.Header.MemberId, Revision: s.Header.Revision, Leader: s.Leader, Learner: s.IsLearner,
+	}
+	for _, m := range members {
+		result.Members = append(result.Members, Listed{m.ID, m.Name, m.PeerURLs, m.ClientURLs, m.IsLearner})
+	}
+	return result
+}
