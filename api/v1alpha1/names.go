@@ -8,6 +8,13 @@ const (
 	// AnnotationReconcileRequested asks for one more reconcile; a TalosMachine
 	// echoes its value in status.observedReconcileRequest.
 	AnnotationReconcileRequested = "quorate.dev/reconcile-requested"
+	// AnnotationHeldByRestore is on what a restore brought back with unfinished work:
+	// a TalosMachine that is being deleted, an Etcd. Nothing that cannot be undone is
+	// done for it before a person takes it away. Its value is the restore's epoch.
+	AnnotationHeldByRestore = "quorate.dev/held-by-restore"
+	// AnnotationRelease, with the epoch that holds a TalosOperation, asks its
+	// controller to let it go on.
+	AnnotationRelease = "quorate.dev/release"
 )
 
 // Finalizers.

@@ -58,6 +58,16 @@ const (
 	ReasonDeadlineExceeded = "ProgressDeadlineExceeded"
 )
 
+// Reasons of the conditions Reconciling and Stalled of every kind whose destructive steps
+// wait for a restore, and of Removal.
+const (
+	// ReasonRestoreInProgress: a restore is on its way, or may be; the work goes on by
+	// itself after it.
+	ReasonRestoreInProgress = "RestoreInProgress"
+	// ReasonHeldByRestore: a restore brought the work back; a person has to release it.
+	ReasonHeldByRestore = "HeldByRestore"
+)
+
 // Reasons of the condition Removal of a TalosMachine: True while the removal goes on,
 // False while something stands in its way.
 const (
