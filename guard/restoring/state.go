@@ -53,16 +53,22 @@ type State struct {
 	OwnWipeAt *time.Time
 	OwnDone   bool
 	// RecoverSince is before the target is touched; BootstrapAt and BootstrapBoot are
-	// of the last request to recover; BootstrapOK tells whether the node said yes.
+	// of the last request to recover; BootstrapOK tells whether the node took it.
 	RecoverSince, BootstrapAt *time.Time
 	BootstrapBoot             string
 	BootstrapOK               bool
+	// UploadBoot is the boot in which the target got the snapshot; a reboot of a node
+	// that is wiped loses it.
+	UploadBoot string
 	// RejoinSince is when the target was seen to be recovered.
 	RejoinSince, AgentsSince *time.Time
 	// TargetWipes counts how often the target was wiped again to recover it anew,
 	// ExtraWipes all wipes beyond the first of each node.
 	TargetWipes, ExtraWipes int
-	AgentWarning, Alarms    string
-	Done                    bool
-	Failure                 string
+	AgentWarning            string
+	// AlarmsAt is when etcd was asked for alarms after the recovery.
+	AlarmsAt *time.Time
+	Alarms   string
+	Done     bool
+	Failure  string
 }

@@ -83,6 +83,3 @@ type Result struct {
 // context's, or says why the restore could not be begun: ErrNoMarker, ErrNewerMarker
 // or ErrMarker. A panic is a final failure.
 func (j *Job) Run(ctx context.Context) (Result, error) { return j.run(ctx) }
-
-// DefaultHold is how long an owner is one without renewing it.
-const DefaultHold = 15 * time.Minute

@@ -64,6 +64,7 @@ type Marker struct {
 	BootstrapAt   *time.Time `json:"bootstrapAt,omitempty"`
 	BootstrapBoot string     `json:"bootstrapBoot,omitempty"`
 	BootstrapOK   bool       `json:"bootstrapOK,omitempty"`
+	UploadBoot    string     `json:"uploadBoot,omitempty"`
 	RejoinSince   *time.Time `json:"rejoinSince,omitempty"`
 	TargetWipes   int        `json:"targetWipes,omitempty"`
 	// ExtraWipes are those beyond the first of each node.
@@ -74,7 +75,8 @@ type Marker struct {
 	AgentsSince  *time.Time `json:"agentsSince,omitempty"`
 	AgentWarning string     `json:"agentWarning,omitempty"`
 	// Alarms says which alarms came with the snapshot.
-	Alarms string `json:"alarms,omitempty"`
+	AlarmsAt *time.Time `json:"alarmsAt,omitempty"`
+	Alarms   string     `json:"alarms,omitempty"`
 
 	// Etcds are the Etcds as they were at prepare, to hold those that come back at
 	// another size.

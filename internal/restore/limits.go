@@ -1,0 +1,34 @@
+package restore
+
+import "time"
+
+// DefaultHold is how long an owner is one without renewing it.
+const DefaultHold = 15 * time.Minute
+
+func (l Limits) filled() Limits {
+	l.Limits = l.Limits.Filled()
+	for _, d := range []struct {
+		limit     *time.Duration
+		otherwise time.Duration
+	}{{&l.Hold, DefaultHold}, {&l.Margin, 3 * time.Minute}, {&l.Poll, 3 * time.Second}, {&l.Note, 5 * time.Second}} {
+		if *d.limit == 0 {
+			*d.limit = d.otherwise
+		}
+	}
+	return l
+}
+
+const (
+	// callStore bounds a call of the store for the marker, whose client has bounds of its
+	// own as well.
+	callStore = 10 * time.Second
+	// awayStore is how long a store that did not answer is not asked again by what can
+	// do without it.
+	awayStore = 15 * time.Second
+	// look bounds one look at all nodes.
+	lookLimit = time.Minute
+	// maxPause is the longest pause after acts that failed.
+	maxPause = 30 * time.Second
+	// tellLimit is how long the end of the job waits for a store that is away.
+	tellLimit = 10 * time.Minute
+)
