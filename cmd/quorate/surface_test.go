@@ -25,7 +25,7 @@ func TestNothingRemovesAMember(t *testing.T) {
 	slices.Sort(got)
 	if want := []string{
 		"quorate doctor", "quorate manager", "quorate policy", "quorate policy explain", "quorate policy generate", "quorate policy rules",
-		"quorate policy test", "quorate version", "quorate why",
+		"quorate policy test", "quorate snapshot-worker", "quorate version", "quorate why",
 	}; !slices.Equal(got, want) {
 		t.Errorf("commands %q, want %q", got, want)
 	}
