@@ -16,6 +16,8 @@ type Role string
 const (
 	// Reader may read all that this package reads, but for [Node.BootID].
 	Reader = Role(role.Reader)
+	// Operator may stream a snapshot too, and may neither reset a node nor found etcd.
+	Operator = Role(role.Operator)
 	// Admin may do all that this package does.
 	Admin = Role(role.Admin)
 	// etcdClient is a client of etcd, which asks for no more than its authority's

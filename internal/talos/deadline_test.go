@@ -3,6 +3,7 @@ package talos
 import (
 	"context"
 	"errors"
+	"maps"
 	"testing"
 	"time"
 
@@ -26,11 +27,14 @@ func everyCall(n *Node) map[string]func(context.Context) (any, error) {
 
 func isOrNil(err, want error) bool { return errors.Is(err, want) && (want == nil) == (err == nil) }
 
-// limits are the default limit of each method, and a way to shorten that alone.
-var limits = map[string]struct {
+// limit is the default limit of a method, and a way to shorten that alone.
+type limit struct {
 	limit   time.Duration
 	shorten func(*Timeouts) *time.Duration
-}{
+}
+
+// limits are those of a Node's methods.
+var limits = map[string]limit{
 	cosi.State_Get_FullMethodName:                               {15 * time.Second, readLimit},
 	machine.MachineService_Version_FullMethodName:               {15 * time.Second, readLimit},
 	machine.MachineService_Read_FullMethodName:                  {15 * time.Second, readLimit},
@@ -41,19 +45,42 @@ var limits = map[string]struct {
 	machine.MachineService_EtcdRemoveMemberByID_FullMethodName:  {30 * time.Second, func(t *Timeouts) *time.Duration { return &t.Remove }},
 }
 
+// restoreLimits are those that a Restorer's own methods add.
+var restoreLimits = map[string]limit{
+	cosi.State_List_FullMethodName:                       {15 * time.Second, readLimit},
+	machine.MachineService_List_FullMethodName:           {15 * time.Second, readLimit},
+	machine.MachineService_ServiceList_FullMethodName:    {15 * time.Second, readLimit},
+	machine.MachineService_EtcdAlarmList_FullMethodName:  {15 * time.Second, readLimit},
+	machine.MachineService_ServiceRestart_FullMethodName: {2 * time.Minute, func(t *Timeouts) *time.Duration { return &t.Restart }},
+	machine.MachineService_Bootstrap_FullMethodName:      {time.Minute, func(t *Timeouts) *time.Duration { return &t.Bootstrap }},
+	machine.MachineService_Reset_FullMethodName:          {30 * time.Second, func(t *Timeouts) *time.Duration { return &t.Reset }},
+	machine.MachineService_EtcdSnapshot_FullMethodName:   {time.Hour, transferLimit},
+	machine.MachineService_EtcdRecover_FullMethodName:    {time.Hour, transferLimit},
+}
+
 func readLimit(t *Timeouts) *time.Duration { return &t.Read }
+
+func transferLimit(t *Timeouts) *time.Duration { return &t.Transfer }
+
+// limitsOf has the calls of both clients, each method once.
+func limitsOf(n *Node, r *Restorer) (map[string]limit, map[string]func(context.Context) (any, error)) {
+	all, calls := maps.Clone(limits), restoreCalls(r)
+	maps.Copy(all, restoreLimits)
+	maps.Copy(calls, everyCall(n))
+	return all, calls
+}
 
 // covers: B-10
 func TestEachCallHasItsLimit(t *testing.T) {
 	b := loadBundle(t)
 	s := newServer(t, b, nil)
-	n := newNode(t, b, Options{Address: s.address, Role: Admin})
-	for method, call := range everyCall(n) {
+	all, calls := limitsOf(newNode(t, b, Options{Address: s.address, Role: Admin}), newRestorer(t, b, Options{Address: s.address}))
+	for method, call := range calls {
 		start := time.Now()
 		if _, err := call(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		got, want := s.called()[method], limits[method].limit
+		got, want := s.called()[method], all[method].limit
 		if got > want || got < want-time.Since(start) {
 			t.Errorf("%s: the node has %s to answer, want %s", method, got, want)
 		}
@@ -67,13 +94,17 @@ func TestEachCallHasItsLimit(t *testing.T) {
 func TestSilentNodeEndsEachCallByItsOwnLimit(t *testing.T) {
 	b := loadBundle(t)
 	s := newServer(t, b, func(s *server) { s.before = silence })
-	for method := range limits {
+	all, _ := limitsOf(newNode(t, b, Options{Address: s.address}), newRestorer(t, b, Options{Address: s.address}))
+	for method, its := range all {
 		t.Run(method, func(t *testing.T) {
 			t.Parallel()
-			timeouts := Timeouts{Dial: time.Minute, Read: time.Minute, Forfeit: time.Minute, Remove: time.Minute, Leave: time.Minute}
-			*limits[method].shorten(&timeouts) = 200 * time.Millisecond
+			const long = time.Minute
+			timeouts := Timeouts{Dial: long, Read: long, Forfeit: long, Remove: long, Leave: long, Reset: long, Bootstrap: long, Restart: long, Transfer: long, Stall: long}
+			*its.shorten(&timeouts) = 200 * time.Millisecond
+			o := Options{Address: s.address, Role: Admin, Timeouts: timeouts}
+			_, calls := limitsOf(newNode(t, b, o), newRestorer(t, b, o))
 			start := time.Now()
-			_, err := everyCall(newNode(t, b, Options{Address: s.address, Role: Admin, Timeouts: timeouts}))[method](t.Context())
+			_, err := calls[method](t.Context())
 			if !errors.Is(err, ErrUnreachable) || !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("got %v, want ErrUnreachable for a deadline", err)
 			}

@@ -24,6 +24,7 @@ type failure struct {
 	bundle  func(*Bundle)
 	options Options
 	call    func(*Node) func(context.Context) (any, error)
+	restore func(*Restorer) func(context.Context) (any, error)
 	kind    error
 	// message has NODE for the address, TIME for each time, CUT for the end of a
 	// connection.
@@ -43,10 +44,12 @@ func (f failure) run(t *testing.T) {
 		f.bundle(b)
 	}
 	f.options.Address = s.address
-	n := newNode(t, b, f.options)
-	call := any1(n.Version)
+	call := any1(newNode(t, b, f.options).Version)
 	if f.call != nil {
-		call = f.call(n)
+		call = f.call(newNode(t, b, f.options))
+	}
+	if f.restore != nil {
+		call = f.restore(newRestorer(t, b, f.options))
 	}
 	_, err := call(t.Context())
 	checkFailure(t, err, f.kind, f.message, s.address)

@@ -17,6 +17,7 @@ import (
 type machineAPI struct {
 	machine.UnimplementedMachineServiceServer
 	halfway func(context.Context) error
+	*played
 }
 
 func (machineAPI) Version(context.Context, *emptypb.Empty) (*machine.VersionResponse, error) {

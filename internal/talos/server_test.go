@@ -36,6 +36,8 @@ type server struct {
 	halfway func(ctx context.Context) error
 	// change changes each answer.
 	change func(proto.Message)
+	// played is what a restore sees and does.
+	played *played
 
 	mu       sync.Mutex
 	conns    []net.Conn
@@ -50,12 +52,13 @@ func newServer(t testing.TB, b *Bundle, change func(*server)) *server {
 	authority := authorityOf(t, b)
 	s := &server{
 		config: &tls.Config{ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool(authority), Certificates: []tls.Certificate{served(t, authority, nil)}},
-		state:  namespaced.NewState(inmem.Build), calls: map[string]time.Duration{}, wants: roles(),
+		state:  namespaced.NewState(inmem.Build), calls: map[string]time.Duration{}, wants: roles(), played: newPlayed(),
 	}
 	s.fill(t, b)
 	if change != nil {
 		change(s)
 	}
+	s.partition(t)
 	s.serve(t)
 	return s
 }
@@ -71,7 +74,7 @@ func (s *server) serve(t testing.TB) {
 	}
 	s.address = s.listener.Addr().String()
 	g := grpc.NewServer(grpc.Creds(credentials.NewTLS(s.config)), grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream))
-	machine.RegisterMachineServiceServer(g, machineAPI{halfway: s.halfway})
+	machine.RegisterMachineServiceServer(g, machineAPI{halfway: s.halfway, played: s.played})
 	cosi.RegisterStateServer(g, cosiserver.NewState(s.state))
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = g.Serve(s) }) // it ends by Stop
@@ -163,4 +166,14 @@ func newNode(t testing.TB, b *Bundle, o Options) *Node {
 	}
 	t.Cleanup(func() { _ = n.Close() }) // a test may have closed it
 	return n
+}
+
+func newRestorer(t testing.TB, b *Bundle, o Options) *Restorer {
+	t.Helper()
+	r, err := NewRestorer(b, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() }) // a test may have closed it
+	return r
 }

@@ -16,6 +16,7 @@ import (
 // roles are those that Talos 1.13 asks for (internal/app/machined, services).
 func roles() map[string]role.Set {
 	admin, reader := role.MakeSet(role.Admin), role.MakeSet(role.Admin, role.Operator, role.Reader)
+	operator := role.MakeSet(role.Admin, role.Operator)
 	return map[string]role.Set{
 		cosi.State_Get_FullMethodName:                               reader,
 		machine.MachineService_Version_FullMethodName:               reader,
@@ -25,6 +26,15 @@ func roles() map[string]role.Set {
 		machine.MachineService_EtcdForfeitLeadership_FullMethodName: admin,
 		machine.MachineService_EtcdLeaveCluster_FullMethodName:      admin,
 		machine.MachineService_EtcdRemoveMemberByID_FullMethodName:  admin,
+		cosi.State_List_FullMethodName:                              reader,
+		machine.MachineService_List_FullMethodName:                  reader,
+		machine.MachineService_ServiceList_FullMethodName:           reader,
+		machine.MachineService_EtcdAlarmList_FullMethodName:         reader,
+		machine.MachineService_EtcdSnapshot_FullMethodName:          operator,
+		machine.MachineService_ServiceRestart_FullMethodName:        operator,
+		machine.MachineService_EtcdRecover_FullMethodName:           admin,
+		machine.MachineService_Bootstrap_FullMethodName:             admin,
+		machine.MachineService_Reset_FullMethodName:                 admin,
 	}
 }
 
@@ -38,7 +48,20 @@ func (s *server) fill(t testing.TB, b *Bundle) {
 	member.TypedSpec().MemberID = etcd.FormatMemberID(0xa)
 	info := cluster.NewInfo()
 	info.TypedSpec().ClusterID = b.ClusterID()
-	for _, r := range []resource.Resource{hostname, name, member, info} {
+	s.create(t, hostname, name, member, info)
+}
+
+// partition makes the volumes as they were changed to be.
+func (s *server) partition(t testing.TB) {
+	t.Helper()
+	for _, v := range s.played.volumes {
+		s.create(t, v)
+	}
+}
+
+func (s *server) create(t testing.TB, all ...resource.Resource) {
+	t.Helper()
+	for _, r := range all {
 		if err := s.state.Create(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
