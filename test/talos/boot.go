@@ -7,9 +7,11 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/google/uuid"
+	"github.com/siderolabs/talos/pkg/machinery/constants"
 )
 
 // boot is one run of a machine. What is in here is gone with the next reboot.
@@ -22,6 +24,9 @@ type boot struct {
 	events    *events
 	services  *services
 	sequences sequences
+	began     time.Time
+	timing    Timing // when it began
+	ready     *ready
 	founding  sync.Mutex
 	etcd      atomic.Pointer[etcdService] // nil on a worker
 	pods      *pods
@@ -32,10 +37,15 @@ type boot struct {
 
 // start boots the machine from its disk.
 func (n *Node) start() (*boot, error) {
-	if err := n.disk.mount(); err != nil {
+	if err := n.disk.mount(constants.StatePartitionLabel, constants.MetaPartitionLabel); err != nil {
 		return nil, err
 	}
-	b := &boot{node: n, id: uuid.NewString(), resources: newResources(), events: newEvents(), services: &services{}, pods: &pods{}}
+	b := &boot{
+		node: n, id: uuid.NewString(), resources: newResources(), events: newEvents(), services: &services{}, pods: &pods{}, began: time.Now(), timing: n.timing, ready: newReady(),
+	}
+	if err := b.progress(); err != nil {
+		return nil, err
+	}
 	b.ctx, b.end = context.WithCancel(n.life)
 	if err := b.describe(b.ctx); err != nil {
 		return nil, err
@@ -59,15 +69,14 @@ func (n *Node) start() (*boot, error) {
 	return b, nil
 }
 
-// startServices starts them in their order. A service that comes with a part of the
-// machine that is modelled later takes its place in this list.
+// startServices starts them in their order. What needs CRI waits for it by itself.
 func (b *boot) startServices(serveAPI runner) {
-	b.services.start(b.ctx, "machined", idle)
+	b.services.start(b.ctx, "machined", b.machined)
 	b.services.start(b.ctx, "apid", serveAPI)
 	b.services.start(b.ctx, "containerd", idle)
-	b.services.start(b.ctx, "cri", idle)
+	b.services.start(b.ctx, "cri", b.cri)
 	if b.node.cluster.options.Kubernetes {
-		b.services.start(b.ctx, kubeletServiceID, b.kubelet.run)
+		b.services.start(b.ctx, kubeletServiceID, b.needs(b.kubelet.run, partCRI))
 	}
 	if !b.node.worker {
 		b.startEtcd(&etcdService{boot: b})
@@ -79,7 +88,7 @@ func (b *boot) startServices(serveAPI runner) {
 
 func (b *boot) startEtcd(e *etcdService) {
 	b.etcd.Store(e)
-	b.services.start(b.ctx, etcdServiceID, e.run)
+	b.services.start(b.ctx, etcdServiceID, b.needs(e.run, partCRI, partTime))
 }
 
 // shutdown stops the pods, then the services in order, the API last but for machined.

@@ -25,6 +25,9 @@ func (a *api) Bootstrap(ctx context.Context, in *machine.BootstrapRequest) (*mac
 	if in.RecoverEtcd {
 		from = &recovery{skipHashCheck: in.RecoverSkipHashCheck}
 	}
+	if err := a.boot.mayFound(ctx); err != nil {
+		return nil, err
+	}
 	if err := a.boot.found(ctx, from); err != nil {
 		return nil, err
 	}
@@ -52,13 +55,17 @@ func (b *boot) found(ctx context.Context, from *recovery) error {
 	return nil
 }
 
-// Bootstrap founds the etcd cluster on this node.
+// Bootstrap founds the etcd cluster on this node, as soon as it may.
 func (n *Node) Bootstrap(ctx context.Context) error {
 	b, err := n.current()
 	if err != nil {
 		return fmt.Errorf("bootstrap etcd: %w", err)
 	}
-	if err := b.found(ctx, nil); err != nil {
+	err = b.ready.await(ctx, partCRI, partTime)
+	if err == nil {
+		err = b.found(ctx, nil)
+	}
+	if err != nil {
 		return fmt.Errorf("bootstrap etcd on %s: %w", n.Name, err)
 	}
 	return nil

@@ -77,8 +77,8 @@ func pool(ca *x509.PEMEncodedCertificateAndKey) *stdx509.CertPool {
 }
 
 // apiTLS is the machine API's side of mutual TLS under the Talos CA.
-func (a *authority) apiTLS(name, ip string) (*tls.Config, error) {
-	pair, err := issue(a.bundle.Certs.OS, name, ip)
+func (a *authority) apiTLS(name, ip string, options ...x509.Option) (*tls.Config, error) {
+	pair, err := issue(a.bundle.Certs.OS, name, ip, options...)
 	if err != nil {
 		return nil, err
 	}

@@ -54,6 +54,9 @@ func New(ctx context.Context, options Options) (*Cluster, error) {
 }
 
 func (c *Cluster) prepare(ctx context.Context) (err error) {
+	if err := checkVolumes(c.options.Volumes); err != nil {
+		return err
+	}
 	releases, err := etcdcluster.Releases(ctx, etcdMinor, c.options.Progress)
 	if err != nil {
 		return err

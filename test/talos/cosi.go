@@ -9,8 +9,6 @@ import (
 	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/cosi-project/runtime/pkg/state/impl/inmem"
 	"github.com/cosi-project/runtime/pkg/state/impl/namespaced"
-	"github.com/siderolabs/talos/pkg/machinery/constants"
-	"github.com/siderolabs/talos/pkg/machinery/resources/block"
 	"github.com/siderolabs/talos/pkg/machinery/resources/etcd"
 	"github.com/siderolabs/talos/pkg/machinery/resources/k8s"
 	"github.com/siderolabs/talos/pkg/machinery/resources/network"
@@ -33,8 +31,8 @@ func readOnly(resources state.State) state.CoreState {
 // describe creates the resources that a boot has from its start.
 func (b *boot) describe(ctx context.Context) error {
 	resources := []resource.Resource{b.node.hostname(), b.node.nodename(), b.node.info()}
-	for i, label := range partitions {
-		resources = append(resources, volume(label, i+1))
+	for _, v := range b.node.disk.volumes() {
+		resources = append(resources, v)
 	}
 	for _, r := range resources {
 		if err := b.resources.Create(ctx, r); err != nil {
@@ -54,22 +52,6 @@ func (n *Node) hostname() *network.HostnameStatus {
 func (n *Node) nodename() *k8s.Nodename {
 	r := k8s.NewNodename(k8s.NamespaceName, k8s.NodenameID)
 	r.TypedSpec().Nodename = n.NodeName()
-	return r
-}
-
-// volume is a system partition that is ready for use.
-func volume(label string, index int) *block.VolumeStatus {
-	r := block.NewVolumeStatus(block.NamespaceName, label)
-	spec := r.TypedSpec()
-	spec.Phase = block.VolumePhaseReady
-	spec.Type = block.VolumeTypePartition
-	spec.ParentLocation = "/dev/vda"
-	spec.Location = fmt.Sprintf("/dev/vda%d", index)
-	spec.MountLocation = spec.Location
-	spec.PartitionIndex = index
-	if label != constants.MetaPartitionLabel {
-		spec.Filesystem = block.FilesystemTypeXFS
-	}
 	return r
 }
 

@@ -11,14 +11,17 @@ import (
 )
 
 // disk is a node's system disk: a folder for each partition.
-type disk struct{ dir string }
+type disk struct {
+	dir       string
+	dedicated []string // volumes that are partitions beside those that every disk has
+}
 
-// partitions are the labels that a Reset may name.
+// partitions are the labels that every disk has.
 var partitions = []string{constants.EphemeralPartitionLabel, constants.StatePartitionLabel, constants.MetaPartitionLabel}
 
 // install makes a disk as the installer leaves it, with a machine configuration.
 func (d disk) install() error {
-	if err := d.mount(); err != nil {
+	if err := d.mount(d.partitions()...); err != nil {
 		return err
 	}
 	if err := os.WriteFile(d.config(), []byte("version: v1alpha1\n"), 0o600); err != nil {
@@ -27,10 +30,14 @@ func (d disk) install() error {
 	return nil
 }
 
-// mount makes what a boot finds or makes anew.
-func (d disk) mount() error {
-	for _, label := range append([]string{filepath.Join(constants.EphemeralPartitionLabel, "lib", "etcd")}, partitions...) {
-		if err := os.MkdirAll(filepath.Join(d.dir, label), 0o700); err != nil {
+// mount makes what a boot finds or makes anew on these partitions.
+func (d disk) mount(labels ...string) error {
+	for _, label := range labels {
+		folder := filepath.Join(d.dir, label)
+		if label == constants.EphemeralPartitionLabel {
+			folder = filepath.Join(folder, "lib", "etcd")
+		}
+		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return fmt.Errorf("mount %s: %w", label, err)
 		}
 	}
@@ -58,10 +65,8 @@ func (d disk) config() string {
 	return filepath.Join(d.dir, constants.StatePartitionLabel, "config.yaml")
 }
 
-// etcd is /var/lib/etcd: EPHEMERAL is mounted at /var.
-func (d disk) etcd() string {
-	return filepath.Join(d.dir, constants.EphemeralPartitionLabel, "lib", "etcd")
-}
+// etcd is /var/lib/etcd: of EPHEMERAL, which is mounted at /var, or a partition of its own.
+func (d disk) etcd() string { return d.at(constants.EtcdDataPath) }
 
 // etcdEmpty tells whether the data directory has no entry at all, which is all that
 // Talos looks at. A directory that is missing is empty.

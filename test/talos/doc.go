@@ -2,10 +2,12 @@
 // under a real secrets bundle, in front of a real etcd process on each control plane.
 // It behaves as the Talos source does, quicker where Timing says so.
 //
-// A node has a disk (EPHEMERAL, STATE, META as folders) that outlives its boots, and a
-// boot: services that start and stop in order, COSI resources, events, the sequence
-// that runs. Faults, made with Silent, Slow, Answer and the like, strike the machine
-// API of one node.
+// A node has a disk (EPHEMERAL, STATE, META as folders, and with Options.Volumes ETCD, CRI,
+// KUBELET, LOG) that outlives its boots, and a boot: /var, CRI and the clock's sync come
+// after the first answer of the API (Timing.Mount, Timing.CRI, and the faults WithoutVar,
+// WithoutCRI, WithoutTime), services start and stop in order, and there are COSI resources,
+// events, the sequence that runs. Faults, made with Silent, Slow, Answer and the like,
+// strike the machine API of one node, and so does a wrong clock (SetClock).
 //
 // With Options.Kubernetes a real kube-apiserver runs on each control plane, on its own
 // etcd and with the bundle's authorities and keys. It comes and goes with the service
@@ -34,7 +36,7 @@
 // Not modelled either: the proxy between nodes (a call is about the node that is asked,
 // whatever its metadata say), maintenance mode (a node whose STATE was wiped is on and
 // refuses connections), user disks and volumes besides the system's, encryption of
-// disks, the size of META, a time between the first answer of the API and the mount of
-// EPHEMERAL or the start of CRI, clocks that are not in sync, and what Talos does after
-// a bootstrap that failed but to show a failed service.
+// disks, the size of META, a List that crosses from one partition into another, wrong
+// clocks of etcd, API servers and pods, and what Talos does after a bootstrap that failed
+// but to show a failed service.
 package talos

@@ -9,7 +9,7 @@ import (
 
 // Fault is something that goes wrong with a node until it is lifted: make one with
 // Silent, Unreachable, Slow, Answer, AnswerAfter, Lose, CutStream, CutSnapshot,
-// LateLeave, RebootBefore or RebootAfter.
+// LateLeave, RebootBefore, RebootAfter, WithoutVar, WithoutCRI or WithoutTime.
 //
 // Faults by call name a method of the machine API, such as EtcdLeaveCluster, or one
 // of COSI: Get, List, Watch. An empty name means every call. A call is authorized
@@ -30,6 +30,7 @@ type Fault struct {
 	bytes    int64 // that etcd gives of a snapshot
 	snapshot bool
 	removed  time.Duration // between removing itself and stopping etcd
+	lacks    part          // of a boot
 }
 
 // moment is when a fault reboots the machine.
@@ -79,6 +80,16 @@ func RebootBefore(call string) Fault { return Fault{call: call, reboot: beforeAc
 // RebootAfter: the machine reboots in order once the call was answered.
 func RebootAfter(call string) Fault { return Fault{call: call, reboot: afterAnswer} }
 
+// WithoutVar: boots from now on mount nothing below /var. One that has it keeps it.
+func WithoutVar() Fault { return Fault{lacks: partVar} }
+
+// WithoutCRI: the service cri is down. etcd and the kubelet do not begin without it, and
+// go on if they have begun.
+func WithoutCRI() Fault { return Fault{lacks: partCRI} }
+
+// WithoutTime: the clock is not in sync. etcd does not begin, and goes on if it has begun.
+func WithoutTime() Fault { return Fault{lacks: partTime} }
+
 // faults are those of a node just now. They outlive its reboots.
 type faults struct {
 	gate *gate
@@ -96,7 +107,16 @@ func (n *Node) Fault(f Fault) (lift func()) {
 	if f.bar {
 		return n.faults.gate.bar()
 	}
-	return n.faults.add(&f)
+	remove := n.faults.add(&f)
+	n.feel()
+	return func() { remove(); n.feel() }
+}
+
+// feel lets a change of faults strike a boot that runs at once.
+func (n *Node) feel() {
+	if b, err := n.current(); err == nil {
+		n.complain(b.progress())
+	}
 }
 
 func (f *faults) add(one *Fault) func() {
@@ -120,6 +140,11 @@ func (f *faults) of(call string) (out []Fault) {
 		}
 	}
 	return out
+}
+
+// holds tells whether boots do without this part.
+func (f *faults) holds(p part) bool {
+	return slices.ContainsFunc(f.of(""), func(one Fault) bool { return one.lacks == p })
 }
 
 // once is a fault that a reboot has used up: a machine that reboots at each call would

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -75,7 +74,7 @@ func (k *kubelet) begin(ctx context.Context) error {
 	return err
 }
 
-// options keep the pods' files in EPHEMERAL: a wipe loses them.
+// options keep the pods' files in /var/lib/kubelet: a wipe of it loses them.
 func (k *kubelet) options() (node.Options, error) {
 	n := k.boot.node
 	config, err := n.kubeConfig()
@@ -88,7 +87,7 @@ func (k *kubelet) options() (node.Options, error) {
 	}
 	return node.Options{
 		Config: config, Nodes: []string{n.NodeName()}, Programs: n.cluster.options.Programs,
-		Dir: filepath.Join(n.disk.dir, constants.EphemeralPartitionLabel, "lib", "kubelet"),
+		Dir: n.disk.at("/var/lib/kubelet"),
 		Kubelet: &node.Kubelet{Address: n.IP, Labels: labels, Info: corev1.NodeSystemInfo{
 			BootID: k.boot.id, OSImage: "Talos (" + talosVersion + ")", OperatingSystem: "linux",
 		}},

@@ -15,22 +15,14 @@ import (
 	"google.golang.org/grpc"
 )
 
-// hostPath is where a path of the node is on this machine: EPHEMERAL is mounted at /var
-// and STATE at /system/state. Nothing else is there; false.
-func (d disk) hostPath(inside string) (string, bool) {
-	for mount, label := range map[string]string{"/var": constants.EphemeralPartitionLabel, "/system/state": constants.StatePartitionLabel} {
-		if rest, ok := strings.CutPrefix(inside, mount); ok && (rest == "" || rest[0] == '/') {
-			return filepath.Join(d.dir, label, rest), true
-		}
-	}
-	return "", false
-}
-
 // List streams the path itself and what is in it: with Recurse at any depth, or down to
 // RecursionDepth. A path that is missing is an Unknown error.
 func (a *api) List(in *machine.ListRequest, stream grpc.ServerStreamingServer[machine.FileInfo]) error {
 	root := path.Clean("/" + in.Root)
 	host, ok := a.boot.node.disk.hostPath(root)
+	if missing, _ := a.boot.ready.lacks(partVar); missing != "" && !strings.HasPrefix(root, constants.StateMountPoint) {
+		ok = false // nothing is mounted there yet, whatever is on the disk
+	}
 	if ok {
 		_, err := os.Lstat(host)
 		ok = !errors.Is(err, fs.ErrNotExist)

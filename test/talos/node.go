@@ -39,6 +39,7 @@ type Node struct {
 
 	record   record
 	identity identity // what it presents in the place of its own certificate
+	clock    clock
 
 	work    sync.WaitGroup // what goes on behind an answer: resets, reboots
 	life    context.Context
@@ -60,7 +61,7 @@ func (c *Cluster) newNode(i int, name string, worker bool) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{
-		Name: name, IP: ip, cluster: c, number: i, worker: worker, dir: dir, disk: disk{dir: filepath.Join(dir, "disk")},
+		Name: name, IP: ip, cluster: c, number: i, worker: worker, dir: dir, disk: disk{dir: filepath.Join(dir, "disk"), dedicated: c.options.Volumes},
 		faults: newFaults(), timing: c.options.Timing,
 	}
 	n.life, n.die = context.WithCancel(context.Background())

@@ -33,6 +33,10 @@ type Options struct {
 	// Programs run in the pods of the kubelets. Nil is /bin/sh alone.
 	Programs node.Programs
 
+	// Volumes are those of each node that are partitions of their own: VolumeETCD,
+	// VolumeCRI, VolumeKubelet, VolumeLog. The others are folders of EPHEMERAL.
+	Volumes []string
+
 	// Domain, if set, is the domain of each node's name, and the Kubernetes node
 	// is then called by its full name; etcd's member name stays the short one.
 	Domain string
@@ -61,6 +65,9 @@ type Timing struct {
 	LeaveEvery      time.Duration // between tries of a leave to remove itself: 10 s
 	LeavePatience   time.Duration // for all these tries: 5 min
 	Restore         time.Duration // between the answer to a Bootstrap that recovers and its restore: no time, but there is some
+	Mount           time.Duration // between the first answer of the machine API and /var: seconds
+	CRI             time.Duration // between that and the service cri: seconds
+	SyncWait        time.Duration // that a Bootstrap waits for the clock to be in sync: 5 s
 	PodGrace        time.Duration // for a static pod to end before it is killed: 30 s
 	Skew            time.Duration // between the answer to a Reset and its start: small, and different on each node
 	Reboot          time.Duration // how long the machine API is away: a minute and more on hardware
@@ -72,7 +79,7 @@ func (t Timing) withDefaults() Timing {
 		&t.PromoteEvery: 200 * time.Millisecond, &t.PromotePatience: 10 * time.Minute,
 		&t.HealthEvery: 300 * time.Millisecond, &t.HealthTimeout: 2 * time.Second, &t.RestartEvery: 300 * time.Millisecond,
 		&t.LeaveWait: 3 * time.Minute, &t.LeaveEvery: 300 * time.Millisecond, &t.LeavePatience: 5 * time.Minute,
-		&t.PodGrace: 3 * time.Second, &t.Skew: 50 * time.Millisecond, &t.Reboot: 300 * time.Millisecond,
+		&t.SyncWait: 300 * time.Millisecond, &t.PodGrace: 3 * time.Second, &t.Skew: 50 * time.Millisecond, &t.Reboot: 300 * time.Millisecond,
 	} {
 		if *value == 0 {
 			*value = quick

@@ -51,7 +51,7 @@ func (n *Node) Reinstall() error {
 	if n.plugged {
 		return fmt.Errorf("reinstall %s: %w", n.Name, errOn)
 	}
-	if err := n.disk.wipe(partitions...); err != nil {
+	if err := n.disk.wipe(n.disk.partitions()...); err != nil {
 		return err
 	}
 	return n.disk.install()

@@ -16,13 +16,11 @@ import (
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
 	"github.com/siderolabs/talos/pkg/machinery/constants"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 )
 
 // snapshot is /var/lib/etcd.snapshot.
 func (d disk) snapshot() string {
-	return filepath.Join(d.dir, constants.EphemeralPartitionLabel, "lib", "etcd.snapshot")
+	return d.at(constants.EtcdRecoverySnapshotPath)
 }
 
 // EtcdRecover keeps what is uploaded as the snapshot for a later Bootstrap, in the place of
@@ -34,8 +32,9 @@ func (a *api) EtcdRecover(stream grpc.ClientStreamingServer[common.Data, machine
 		return err
 	}
 	file := a.boot.node.disk.snapshot()
-	if _, err := os.Stat(filepath.Dir(file)); errors.Is(err, fs.ErrNotExist) {
-		return status.Error(codes.FailedPrecondition, "etcd service is not ready for recovery yet")
+	missing, _ := a.boot.ready.lacks(partVar)
+	if _, err := os.Stat(filepath.Dir(file)); missing != "" || errors.Is(err, fs.ErrNotExist) {
+		return errNoVar
 	}
 	if err := receive(stream, file); err != nil {
 		if a.boot.ctx.Err() == nil {

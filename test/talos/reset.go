@@ -9,13 +9,14 @@ import (
 	"slices"
 
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
+	"github.com/siderolabs/talos/pkg/machinery/constants"
 )
 
 // Reset validates, answers with an actor ID and runs behind the answer. Whatever goes
 // wrong from then on, a second Reset that is not even started included, is told by
 // events alone.
 func (a *api) Reset(_ context.Context, in *machine.ResetRequest) (*machine.ResetResponse, error) {
-	labels, err := toWipe(in)
+	labels, err := a.boot.node.disk.toWipe(in)
 	if err != nil {
 		return nil, err
 	}
@@ -26,8 +27,8 @@ func (a *api) Reset(_ context.Context, in *machine.ResetRequest) (*machine.Reset
 }
 
 // toWipe decides which partitions a reset empties: those that are named, and all of
-// the system disk if none is.
-func toWipe(in *machine.ResetRequest) (labels []string, err error) {
+// the system disk if none is. What is a partition of its own is not EPHEMERAL's.
+func (d disk) toWipe(in *machine.ResetRequest) (labels []string, err error) {
 	if len(in.UserDisksToWipe) > 0 {
 		if in.Mode == machine.ResetRequest_SYSTEM_DISK {
 			return nil, errors.New("reset failed: invalid input, wipe mode SYSTEM_DISK doesn't support UserDisksToWipe parameter")
@@ -38,10 +39,11 @@ func toWipe(in *machine.ResetRequest) (labels []string, err error) {
 		return nil, errors.New("reset failed: invalid input, wipe mode USER_DISKS doesn't support SystemPartitionsToWipe parameter")
 	}
 	for _, partition := range in.SystemPartitionsToWipe {
-		if !slices.Contains(partitions, partition.Label) {
-			return nil, fmt.Errorf("failed to get volume status with label %q: resource VolumeStatuses.block.talos.dev(runtime/%s@undefined) doesn't exist", partition.Label, partition.Label)
+		device, err := d.wipable(in, partition.Label)
+		if err != nil {
+			return nil, err
 		}
-		if partition.Wipe {
+		if partition.Wipe && device {
 			labels = append(labels, partition.Label)
 		}
 	}
@@ -49,9 +51,28 @@ func toWipe(in *machine.ResetRequest) (labels []string, err error) {
 		return nil, nil
 	}
 	if len(labels) == 0 {
-		return partitions, nil
+		return d.partitions(), nil
 	}
 	return labels, nil
+}
+
+// wipable tells whether a volume that a Reset names has a device to wipe. A directory has
+// none: it goes with the volume that it lives on, which has to be named beside it. (Talos
+// 1.13 refuses it even so, and 1.14 does not.)
+func (d disk) wipable(in *machine.ResetRequest, label string) (device bool, err error) {
+	if slices.Contains(d.partitions(), label) {
+		return true, nil
+	}
+	if !isPromotable(label) {
+		return false, fmt.Errorf("failed to get volume status with label %q: resource VolumeStatuses.block.talos.dev(runtime/%s@undefined) doesn't exist", label, label)
+	}
+	with := func(s *machine.ResetPartitionSpec) bool {
+		return s.Label == constants.EphemeralPartitionLabel && s.Wipe
+	}
+	if !slices.ContainsFunc(in.SystemPartitionsToWipe, with) {
+		return false, fmt.Errorf("failed to reset: volume %q is not located", label)
+	}
+	return false, nil
 }
 
 // reset leaves etcd if it is graceful, stops everything, wipes, and reboots or stays

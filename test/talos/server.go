@@ -27,12 +27,13 @@ const goodbye = time.Second
 
 // serveAPI is the service apid. The port is open from the first moment of a boot.
 func (b *boot) serveAPI(listener net.Listener) (runner, error) {
-	config, err := b.node.cluster.authority.apiTLS(b.node.Name, b.node.IP)
+	config, err := b.node.cluster.authority.apiTLS(b.node.Name, b.node.IP, b.node.validity()...)
 	if err != nil {
 		_ = listener.Close()
 		return nil, err
 	}
 	b.node.identity.over(config)
+	b.node.byClock(config)
 	f := b.node.faults
 	server := grpc.NewServer(grpc.Creds(credentials.NewTLS(config)),
 		grpc.ChainUnaryInterceptor(b.recordUnary, authorizeUnary, b.faultUnary),
