@@ -36,6 +36,8 @@ type cycle struct {
 	unknown []guard.Member
 	// hindered says what stands in the way of a removal, by the member's ID.
 	hindered map[uint64]string
+	// waiting says which restore is waited for.
+	waiting string
 }
 
 func (c *cycle) take(cluster *v1alpha1.TalosCluster) {

@@ -29,6 +29,9 @@ type Reconciler struct {
 	Dial  Dial
 	// Lock takes a cluster's lock.
 	Lock Lock
+	// Gate holds removals up while a restore is on its way; nil where nothing is ever
+	// restored.
+	Gate Gate
 	// Grace is how long a member that no machine explains may be listed before it is
 	// told of, or removed again; 0 is DefaultGrace.
 	Grace time.Duration

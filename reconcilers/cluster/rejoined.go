@@ -23,6 +23,9 @@ func (c *cycle) rejoined(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
+	if waits, err := c.waits(ctx, target); err != nil || waits {
+		return err
+	}
 	hold, err := c.Lock(ctx, c.key(), "remove rejoined member "+hexOf(target.ID))
 	if errors.Is(err, lease.ErrHeld) {
 		c.hinder(target, conditions.OneLine(err))
@@ -38,6 +41,9 @@ func (c *cycle) rejoined(ctx context.Context) error {
 	if now, ok := c.due(); !ok || now.ID != target.ID {
 		c.soon(soonest) // the world has changed since
 		return nil
+	}
+	if waits, err := c.waits(ctx, target); err != nil || waits {
+		return err
 	}
 	if ok, err := c.intend(ctx, target); err != nil || !ok {
 		return err

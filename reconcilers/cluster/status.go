@@ -122,6 +122,7 @@ func (c *cycle) ready() {
 		c.soon(unwell)
 	}
 	c.set(v1alpha1.ConditionReady, status, reason, message)
+	c.restoring()
 }
 
 func (c *cycle) facts() facts {

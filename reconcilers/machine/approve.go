@@ -33,7 +33,7 @@ func (c *cycle) approve(ctx context.Context) error {
 		return err
 	case refusal != "":
 		return c.stuck(ctx, v1alpha1.ReasonRemovalRefused, refusal)
-	case slices.Contains(underway, c.reason()), c.reason() == v1alpha1.ReasonEtcdMemberRemovalFailed && c.mine().approved:
+	case slices.Contains(underway, c.reason()), slices.Contains(stopped, c.reason()) && c.mine().approved:
 		return nil
 	}
 	c.mine().approved = true
@@ -58,12 +58,15 @@ func (c *cycle) unseen(ctx context.Context) string {
 	return text + "."
 }
 
-// underway are the reasons of Removal that come after the checks. A failure may have
-// come before them, when there was nobody to ask.
+// underway are the reasons of Removal that come after the checks.
 var underway = []string{
 	v1alpha1.ReasonRemovalApproved, v1alpha1.ReasonEvacuating, v1alpha1.ReasonDraining,
 	v1alpha1.ReasonLockHeld, v1alpha1.ReasonRemovingEtcdMember,
 }
+
+// stopped are those that may have come before the checks too, when there was nobody to
+// ask.
+var stopped = []string{v1alpha1.ReasonEtcdMemberRemovalFailed, v1alpha1.ReasonRestoreInProgress, v1alpha1.ReasonHeldByRestore}
 
 // removedBefore tells whether the recorded member was removed by us, and nothing of
 // the machine is listed any more.

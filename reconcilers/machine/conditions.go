@@ -38,6 +38,7 @@ var told = map[string]string{
 	v1alpha1.ReasonRemovalRefused:          corev1.EventTypeWarning,
 	v1alpha1.ReasonNodeNameUnresolved:      corev1.EventTypeWarning,
 	v1alpha1.ReasonEtcdMemberRemovalFailed: corev1.EventTypeWarning,
+	v1alpha1.ReasonHeldByRestore:           corev1.EventTypeWarning,
 }
 
 // onward says how far the removal has come.

@@ -17,8 +17,8 @@ import (
 	"github.com/quorate/quorate/cel"
 )
 
-// epoch is when time begins where tests run in time of their own.
-var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+// beginning is when time begins where tests run in time of their own.
+var beginning = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // ways are the ways out of a cluster, each with the calls that must be among its own.
 var ways = []struct {

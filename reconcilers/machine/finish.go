@@ -42,6 +42,9 @@ func (c *cycle) finish(ctx context.Context) error {
 
 // end tells of the credentials that the machine keeps, and only then lets it go.
 func (c *cycle) end(ctx context.Context, what string) error {
+	if err := c.untouched(ctx); err != nil {
+		return err
+	}
 	c.letGo(ctx)
 	c.tell()
 	if err := c.warnOfCredentials(ctx, what); err != nil {

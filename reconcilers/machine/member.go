@@ -87,6 +87,9 @@ func (c *cycle) lookAgain(ctx context.Context) (guard.Member, guard.Removal, err
 	if err == nil && refusal != "" {
 		err = c.stuck(ctx, v1alpha1.ReasonRemovalRefused, refusal)
 	}
+	if err == nil {
+		err = c.untouched(ctx)
+	}
 	return target, verdict, err
 }
 

@@ -27,6 +27,7 @@ func (c *cycle) normal(reason, text string) { c.note(corev1.EventTypeNormal, rea
 // over writes what is to be said and ends the cycle; the next is due after a time.
 func (c *cycle) over(ctx context.Context, again time.Duration) error {
 	c.again = again
+	c.echo()
 	if err := c.persist(ctx); err != nil {
 		return err
 	}

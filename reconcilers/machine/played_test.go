@@ -106,7 +106,7 @@ func machineOf(name string, role v1alpha1.MachineRole, i int) *v1alpha1.TalosMac
 }
 
 func deleted(m *v1alpha1.TalosMachine) *v1alpha1.TalosMachine {
-	m.DeletionTimestamp = &metav1.Time{Time: epoch}
+	m.DeletionTimestamp = &metav1.Time{Time: beginning}
 	m.Annotations = map[string]string{v1alpha1.AnnotationAllowDelete: "true"}
 	return m
 }

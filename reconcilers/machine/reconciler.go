@@ -30,6 +30,9 @@ type Reconciler struct {
 	Dial  Dial
 	// Lock takes a cluster's lock.
 	Lock Lock
+	// Gate holds destructive steps up while a restore is on its way; nil where nothing
+	// is ever restored.
+	Gate Gate
 	// Judge has the admission rules, Objects what they read.
 	Judge   Judge
 	Objects kube.Reader
@@ -72,6 +75,7 @@ var removal = []step{
 	{"survey", (*cycle).survey},
 	{"resolve", (*cycle).resolve},
 	{"approve", (*cycle).approve},
+	{"restore", (*cycle).untouched},
 	{"evacuate", (*cycle).evacuate},
 	{"drain", (*cycle).drain},
 	{"member", (*cycle).member},

@@ -169,10 +169,15 @@ func (c *cycle) nodeReady(ctx context.Context) (reason, message string) {
 
 // status writes what was found, and that a request to look was followed.
 func (c *cycle) status(ctx context.Context) error {
-	s := &c.machine.Status
-	s.ObservedGeneration = c.machine.Generation
-	s.ObservedReconcileRequest = conditions.Cut(c.machine.Annotations[v1alpha1.AnnotationReconcileRequested], maxRequest)
+	c.machine.Status.ObservedGeneration = c.machine.Generation
+	c.echo()
 	return c.persist(ctx)
+}
+
+// echo says which request to look was followed. It comes with the last write of a
+// cycle, so that one that was cut short has followed none.
+func (c *cycle) echo() {
+	c.machine.Status.ObservedReconcileRequest = conditions.Cut(c.machine.Annotations[v1alpha1.AnnotationReconcileRequested], maxRequest)
 }
 
 // maxRequest is what status.observedReconcileRequest may have.
