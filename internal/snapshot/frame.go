@@ -46,8 +46,12 @@ func WriteFrame(w io.Writer, kind FrameKind, data []byte) error {
 	return nil
 }
 
-// errEnded: the child wrote no more, or nothing that could be read.
-var errEnded = errors.New("its answer has no end")
+var (
+	// errEnded: the child wrote no more before the end of its answer.
+	errEnded = errors.New("its answer has no end")
+	// errGarbled: it wrote what is no answer.
+	errGarbled = fmt.Errorf("%w: the child wrote what is no answer", ErrWorker)
+)
 
 // readFrame reads the next one. Whoever reads trusts the child no more than its file.
 func readFrame(r *bufio.Reader) (FrameKind, []byte, error) {
@@ -57,7 +61,7 @@ func readFrame(r *bufio.Reader) (FrameKind, []byte, error) {
 	}
 	size := binary.BigEndian.Uint32(head[1:])
 	if size > MaxFrame {
-		return 0, nil, errEnded
+		return 0, nil, errGarbled
 	}
 	data := make([]byte, size)
 	if _, err := io.ReadFull(r, data); err != nil {

@@ -137,7 +137,7 @@ func read(c *child, take func(FrameKind, []byte) bool) error {
 		case FrameFailed:
 			var f Failure
 			if err := json.Unmarshal(data, &f); err != nil {
-				return errEnded
+				return errGarbled
 			}
 			return f.Err()
 		case FrameOpened:
@@ -150,7 +150,7 @@ func read(c *child, take func(FrameKind, []byte) bool) error {
 				return nil
 			}
 		default:
-			return errEnded
+			return errGarbled
 		}
 	}
 }
