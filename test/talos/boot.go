@@ -26,7 +26,7 @@ type boot struct {
 	sequences sequences
 	began     time.Time
 	timing    Timing // when it began
-	ready     *ready
+	ready     *parts
 	founding  sync.Mutex
 	etcd      atomic.Pointer[etcdService] // nil on a worker
 	pods      *pods
@@ -41,7 +41,7 @@ func (n *Node) start() (*boot, error) {
 		return nil, err
 	}
 	b := &boot{
-		node: n, id: uuid.NewString(), resources: newResources(), events: newEvents(), services: &services{}, pods: &pods{}, began: time.Now(), timing: n.timing, ready: newReady(),
+		node: n, id: uuid.NewString(), resources: newResources(), events: newEvents(), services: &services{}, pods: &pods{}, began: time.Now(), timing: n.timing, ready: newParts(),
 	}
 	if err := b.progress(); err != nil {
 		return nil, err

@@ -21,16 +21,16 @@ const (
 	partTime part = "time sync"
 )
 
-// ready is what a boot has got so far.
-type ready struct {
+// parts are what a boot has got so far.
+type parts struct {
 	mu    sync.Mutex
 	has   map[part]bool
 	fresh chan struct{} // closed at the next change
 }
 
-func newReady() *ready { return &ready{has: map[part]bool{}, fresh: make(chan struct{})} }
+func newParts() *parts { return &parts{has: map[part]bool{}, fresh: make(chan struct{})} }
 
-func (r *ready) set(p part, has bool) {
+func (r *parts) set(p part, has bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.has[p] == has {
@@ -42,7 +42,7 @@ func (r *ready) set(p part, has bool) {
 }
 
 // lacks is the first of these that is not there, and what is closed when that changes.
-func (r *ready) lacks(parts ...part) (missing part, change <-chan struct{}) {
+func (r *parts) lacks(parts ...part) (missing part, change <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, p := range parts {
@@ -54,7 +54,7 @@ func (r *ready) lacks(parts ...part) (missing part, change <-chan struct{}) {
 }
 
 // await waits until all of these are there.
-func (r *ready) await(ctx context.Context, parts ...part) error {
+func (r *parts) await(ctx context.Context, parts ...part) error {
 	for {
 		missing, change := r.lacks(parts...)
 		if missing == "" {
