@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
-	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
 // What a caller of Probe branches on.
@@ -59,16 +58,19 @@ func Probe(ctx context.Context, o Options) (ProbeResult, error) {
 	defer func() { _ = c.Close() }() // nothing is written through it
 	ctx, cancel := context.WithTimeout(ctx, c.options.CallTimeout)
 	defer cancel()
-	result, err := c.probe(ctx, o.Endpoints[0])
+	result, err := c.probe(ctx)
 	if err != nil {
 		err = fmt.Errorf("probe etcd at %s: %w", o.Endpoints[0], err)
 	}
 	return result, err
 }
 
-func (c *Client) probe(ctx context.Context, endpoint string) (ProbeResult, error) {
-	list, listErr := c.etcd.MemberList(ctx)
-	status, err := c.etcd.Status(ctx, endpoint)
+func (c *Client) probe(ctx context.Context) (ProbeResult, error) {
+	// The calls of clientv3 wait for a connection until time is up, and do not say why
+	// there is none.
+	conn := c.etcd.ActiveConnection()
+	list, listErr := etcdserverpb.NewClusterClient(conn).MemberList(ctx, &etcdserverpb.MemberListRequest{Linearizable: true})
+	status, err := etcdserverpb.NewMaintenanceClient(conn).Status(ctx, &etcdserverpb.StatusRequest{})
 	switch {
 	case err == nil && status.IsLearner:
 		return resultOf(status, nil), ErrLearner
@@ -83,7 +85,7 @@ func (c *Client) probe(ctx context.Context, endpoint string) (ProbeResult, error
 	return resultOf(status, list.Members), nil
 }
 
-func resultOf(s *clientv3.StatusResponse, members []*etcdserverpb.Member) ProbeResult {
+func resultOf(s *etcdserverpb.StatusResponse, members []*etcdserverpb.Member) ProbeResult {
 	result := ProbeResult{
 		ClusterID: s.Header.ClusterId, MemberID: s.Header.MemberId, Revision: s.Header.Revision, Leader: s.Leader, Learner: s.IsLearner,
 	}
