@@ -18,11 +18,11 @@ const (
 
 // alive gives the keys under prefix that are there at the last revision, sorted, each
 // with the value of the bucket that it has. A bucket is sorted by revision, so each
-// time that it goes through it, it takes as many of the smallest keys as fit, from
-// the last one that it gave: a second sorting on disk would write keys in plain.
-func alive(b *bolt.Bucket, prefix string, use func(name string, revision []byte) error) error {
+// time that it goes through it, it takes as many of the smallest keys as fit into most
+// bytes, from the last one that it gave: sorting on disk would write keys in plain.
+func alive(b *bolt.Bucket, prefix string, most int, use func(name string, revision []byte) error) error {
 	for from, more := "", true; more; {
-		taken := &batch{entries: map[string]entry{}, from: from}
+		taken := &batch{entries: map[string]entry{}, most: most, from: from}
 		if err := taken.fill(b, prefix); err != nil {
 			return err
 		}
@@ -44,7 +44,8 @@ func alive(b *bolt.Bucket, prefix string, use func(name string, revision []byte)
 // batch is the smallest keys after from, as their last change left them.
 type batch struct {
 	entries map[string]entry
-	size    int
+	size    int // and it is at most most, in bytes
+	most    int
 	from    string
 	cut     bool   // there are more, from limit on
 	limit   string // not taken any more
@@ -80,7 +81,7 @@ func (t *batch) take(k []byte, c change) {
 		t.size += len(c.name) + entrySize
 	}
 	t.entries[string(c.name)] = e
-	if t.size > batchSize {
+	if t.size > t.most {
 		t.halve()
 	}
 }
@@ -90,7 +91,7 @@ func (t *batch) halve() {
 	names, size := t.sorted(), 0
 	for i, name := range names {
 		size += len(name) + entrySize
-		if size <= batchSize/2 || i == 0 {
+		if size <= t.most/2 || i == 0 {
 			continue
 		}
 		if !t.cut || name < t.limit {

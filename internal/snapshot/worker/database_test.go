@@ -3,6 +3,7 @@ package worker
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,6 +30,11 @@ func must(t testing.TB, err error) {
 func snapshotOf(t testing.TB, write func(kv mvcc.KV)) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "snapshot")
+	must(t, makeSnapshot(path, write))
+	return path
+}
+
+func makeSnapshot(path string, write func(kv mvcc.KV)) error {
 	config := backend.DefaultBackendConfig(zap.NewNop())
 	config.Path, config.UnsafeNoFsync = path, true
 	b := backend.New(config)
@@ -43,10 +49,11 @@ func snapshotOf(t testing.TB, write func(kv mvcc.KV)) string {
 	}
 	write(kv)
 	kv.Commit()
-	must(t, kv.Close())
-	must(t, b.Close())
-	resum(t, path)
-	return path
+	if err := errors.Join(kv.Close(), b.Close()); err != nil {
+		return err
+	}
+	_, _, err := seal(path)
+	return err
 }
 
 // resum puts the sum behind what is in a file.

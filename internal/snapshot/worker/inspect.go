@@ -34,7 +34,7 @@ func inspect(path string, size int64, sum string) (snapshot.Inspection, error) {
 			}
 			found.Revision = last.main
 		}
-		return alive(b, "", func(name string, revision []byte) error {
+		return alive(b, "", batchSize, func(name string, revision []byte) error {
 			found.Keys++
 			if crd, ours := crdOf(b, name, revision); ours {
 				found.CRDs = append(found.CRDs, crd)

@@ -16,7 +16,7 @@ func keys(path, prefix string, out *bufio.Writer) error {
 		if b == nil {
 			return fmt.Errorf("%w: it is no database of etcd", snapshot.ErrDamaged)
 		}
-		return alive(b, prefix, func(name string, _ []byte) error {
+		return alive(b, prefix, batchSize, func(name string, _ []byte) error {
 			return snapshot.WriteFrame(out, snapshot.FrameKey, []byte(name))
 		})
 	})
