@@ -8,6 +8,9 @@ const (
 	// AnnotationReconcileRequested asks for one more reconcile; a TalosMachine
 	// echoes its value in status.observedReconcileRequest.
 	AnnotationReconcileRequested = "quorate.dev/reconcile-requested"
+	// AnnotationBackupRequested asks for a snapshot now; a TalosEtcdBackup echoes its
+	// value in status.observedBackupRequest once it is taken and proved.
+	AnnotationBackupRequested = "quorate.dev/backup-requested"
 	// AnnotationHeldByRestore is on what a restore brought back with unfinished work:
 	// a TalosMachine that is being deleted, an Etcd. Nothing that cannot be undone is
 	// done for it before a person takes it away. Its value is the restore's epoch.
@@ -15,6 +18,9 @@ const (
 	// AnnotationRelease, with the epoch that holds a TalosOperation, asks its
 	// controller to let it go on.
 	AnnotationRelease = "quorate.dev/release"
+	// AnnotationRequestedBy on a TalosOperation is the user name of who ordered it. The
+	// gate lets nobody give another name than their own.
+	AnnotationRequestedBy = "quorate.dev/requested-by"
 )
 
 // Finalizers.

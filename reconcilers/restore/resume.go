@@ -1,0 +1,149 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/quorate/quorate/api/v1alpha1"
+	"github.com/quorate/quorate/internal/restore"
+	"github.com/quorate/quorate/internal/store"
+)
+
+// Resume makes operations again that a rewind took, from the markers beside the backups.
+// It begins anew with each term of the controllers: a rewind ends one.
+type Resume struct {
+	Client client.Client
+	Live   client.Reader
+	Events events.EventRecorder
+	Stores Stores
+	Log    logr.Logger
+
+	// told are the backups whose marker was told to be of a newer Quorate.
+	told map[types.NamespacedName]bool
+}
+
+// NeedLeaderElection has it run where the controllers do, after webhook and caches.
+func (*Resume) NeedLeaderElection() bool { return true }
+
+// Start repeats until a pass leaves nothing to do, or the context ends. The webhook that
+// admits the operation may be this very process's, and not be reached yet.
+func (r *Resume) Start(ctx context.Context) error {
+	backoff := wait.Backoff{Duration: time.Second, Factor: 2, Steps: 6, Cap: 30 * time.Second}
+	for {
+		err := r.Pass(ctx)
+		if err == nil || ctx.Err() != nil {
+			return nil
+		}
+		r.Log.Error(err, "restores are looked for again")
+		timer := time.NewTimer(backoff.Step())
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-timer.C:
+		}
+	}
+}
+
+// passTimeout bounds one look at all backups.
+const passTimeout = 2 * time.Minute
+
+// Pass looks at every backup once. The error is what another pass may mend; a store whose
+// settings are wrong is none of it.
+func (r *Resume) Pass(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, passTimeout)
+	defer cancel()
+	var list v1alpha1.TalosEtcdBackupList
+	if err := r.Live.List(ctx, &list); err != nil {
+		return fmt.Errorf("list the backups: %w", err)
+	}
+	var errs []error
+	for i := range list.Items {
+		if err := r.backup(ctx, &list.Items[i]); err != nil {
+			errs = append(errs, fmt.Errorf("look for a restore beside backup %s/%s: %w", list.Items[i].Namespace, list.Items[i].Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (r *Resume) backup(ctx context.Context, b *v1alpha1.TalosEtcdBackup) error {
+	s, err := r.Stores(ctx, b)
+	if errors.Is(err, store.ErrSettings) {
+		r.Log.Error(err, "a backup's store cannot be used, and is passed over", "backup", b.Namespace+"/"+b.Name)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	m, _, err := (restore.Markers{Store: s}).Load(ctx)
+	switch {
+	case errors.Is(err, restore.ErrNoMarker):
+		return nil
+	case errors.Is(err, restore.ErrNewerMarker), errors.Is(err, restore.ErrMarker):
+		r.tell(b, err)
+		return nil
+	case err != nil:
+		return err
+	}
+	return r.operation(ctx, b, m)
+}
+
+// tell says once that a marker is left alone.
+func (r *Resume) tell(b *v1alpha1.TalosEtcdBackup, err error) {
+	key := client.ObjectKeyFromObject(b)
+	if r.told[key] {
+		return
+	}
+	if r.told == nil {
+		r.told = map[types.NamespacedName]bool{}
+	}
+	r.told[key] = true
+	r.Log.Error(err, "a restore is left alone", "backup", key.String())
+	r.Events.Eventf(b, nil, corev1.EventTypeWarning, v1alpha1.ReasonNewerMarker, "Restore", "%s", sentence(err))
+}
+
+// operation makes a marker's operation if there is none, and holds what came back beside
+// it. The status is the reconciler's, which has it from the marker.
+func (r *Resume) operation(ctx context.Context, b *v1alpha1.TalosEtcdBackup, m *restore.Marker) error {
+	op := &v1alpha1.TalosOperation{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: OperationName(m)}}
+	err := r.Live.Get(ctx, client.ObjectKeyFromObject(op), op)
+	if err == nil || !apierrors.IsNotFound(err) {
+		return err
+	}
+	op.Spec = orderOf(b, m)
+	if m.Operation.Requester != "" {
+		op.Annotations = map[string]string{v1alpha1.AnnotationRequestedBy: m.Operation.Requester}
+	}
+	if err := r.Client.Create(ctx, op); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("make operation %s again: %w", op.Name, err)
+	}
+	r.Log.Info("made the operation of a restore again", "operation", op.Namespace+"/"+op.Name, "step", m.Step)
+	r.Events.Eventf(op, nil, corev1.EventTypeNormal, v1alpha1.ReasonRestoreRecreated, "Restore", "%s",
+		"The rewind took this operation, and it was made again from the marker beside the backups.")
+	return nil
+}
+
+// orderOf is the order of before; or, if the restore was ordered by command line, one
+// that says what was done.
+func orderOf(b *v1alpha1.TalosEtcdBackup, m *restore.Marker) v1alpha1.TalosOperationSpec {
+	if m.Operation.Name != "" && m.Operation.Spec.Kind != "" {
+		return m.Operation.Spec
+	}
+	return v1alpha1.TalosOperationSpec{
+		Kind: v1alpha1.OperationEtcdRestore, ClusterRef: b.Spec.ClusterRef,
+		EtcdRestore: &v1alpha1.EtcdRestoreSpec{BackupRef: v1alpha1.LocalRef{Name: b.Name}, Snapshot: m.Snapshot.Name, Confirm: b.Spec.ClusterRef.Name},
+	}
+}

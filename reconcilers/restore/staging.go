@@ -1,0 +1,176 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/quorate/quorate/api/v1alpha1"
+	"github.com/quorate/quorate/guard/restoring"
+	"github.com/quorate/quorate/internal/restore"
+	"github.com/quorate/quorate/internal/snapshot"
+	"github.com/quorate/quorate/internal/store"
+)
+
+// leap is how far beyond all revisions that etcd has reached the recovered one begins:
+// so far that no watcher has seen what comes.
+const leap = 1_000_000_000
+
+// try tells whether the store keeps two writers apart.
+func (w *preparation) try(ctx context.Context) error {
+	err := w.Store.Probe(ctx)
+	if !errors.Is(err, store.ErrUnconditional) {
+		return err
+	}
+	p := w.prospect()
+	p.Unconditional = true
+	return blockedBy(restoring.Blocked(p))
+}
+
+// taken is where the snapshot in plain is, as it was taken.
+func (w *preparation) taken() string {
+	return filepath.Join(filepath.Dir(w.folder.SnapshotPath()), "taken.db")
+}
+
+// fetch reads the snapshot into the folder; nothing opens it before its sum is right.
+func (w *preparation) fetch(ctx context.Context) (err error) {
+	f, err := os.OpenFile(w.taken(), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("write the snapshot into the folder of the restore: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	_, err = w.copyPlain(ctx, w.Operation.Spec.EtcdRestore.Snapshot, f)
+	return err
+}
+
+func (w *preparation) inspect(ctx context.Context) (err error) {
+	if w.inspection, err = w.Worker.Inspect(ctx, w.taken()); err != nil {
+		return err
+	}
+	p := w.prospect()
+	p.MissingCRDs = missingCRDs(w.inspection.CRDs)
+	return blockedBy(restoring.Blocked(p))
+}
+
+// undo takes a snapshot that leads back.
+func (w *preparation) undo(ctx context.Context) (err error) {
+	if w.Operation.Spec.EtcdRestore.WithoutUndo {
+		return nil
+	}
+	if w.undoName, err = w.Undo(ctx, w.Order); err != nil {
+		return fmt.Errorf("take a snapshot that leads back (set withoutUndo to do without): %w", err)
+	}
+	return nil
+}
+
+func (w *preparation) reseal(ctx context.Context) (err error) {
+	bump := max(w.live, w.inspection.Revision) + leap - w.inspection.Revision
+	w.resealed, err = w.Worker.Reseal(ctx, w.taken(), w.folder.SnapshotPath(), bump)
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(w.taken()); err != nil {
+		return fmt.Errorf("remove the snapshot as it was taken: %w", err)
+	}
+	return nil
+}
+
+// pin stores what is going to be uploaded, encrypted.
+func (w *preparation) pin(ctx context.Context) error {
+	f, err := os.Open(w.folder.SnapshotPath())
+	if err != nil {
+		return fmt.Errorf("read the snapshot in the folder of the restore: %w", err)
+	}
+	defer func() { _ = f.Close() }() // nothing was written to it
+	w.pinning = true
+	sealed, err := putSealed(ctx, w.Store, restore.PinnedName, f, w.secrets.Key)
+	if err != nil {
+		return fmt.Errorf("store a copy of the snapshot: %w", err)
+	}
+	w.pinned = restore.Pinned{
+		Sum: bare(sealed.Sum), Size: sealed.Size, PlainSum: bare(sealed.PlainSum), PlainSize: sealed.PlainSize,
+		Floor: w.resealed.Revision, Undo: w.undoName,
+	}
+	return nil
+}
+
+// bare is a sum as the marker has it.
+func bare(sum string) string { return strings.TrimPrefix(sum, "sha256:") }
+
+// putSealed encrypts on the way. If either end fails, the other one is let go.
+func putSealed(ctx context.Context, s store.Store, name string, plain io.Reader, k *snapshot.Key) (sealed snapshot.Sealed, err error) {
+	r, to := io.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		var err error
+		sealed, err = snapshot.Seal(to, plain, k)
+		_ = to.CloseWithError(err) // never fails
+	}()
+	_, err = s.Put(ctx, name, r)
+	_ = r.CloseWithError(errors.Join(errors.New("the store takes no more"), err))
+	<-done
+	return sealed, err
+}
+
+// mark writes the marker: from here on the restore is on its way.
+func (w *preparation) mark(ctx context.Context) error {
+	m, err := w.newMarker()
+	if err != nil {
+		return err
+	}
+	if err := w.folder.SaveMarker(m); err != nil {
+		return err
+	}
+	w.marking = true
+	markers := restore.Markers{Store: w.Store}
+	if _, err = markers.Create(ctx, m); err == nil {
+		w.marker = m
+		return nil
+	}
+	// It may have been written all the same: only the store can tell.
+	is, _, loaded := markers.Load(ctx)
+	switch {
+	case loaded == nil && is.Owner.Identity == m.Owner.Identity && is.Epoch == m.Epoch:
+		w.marker = is
+		return nil
+	case loaded == nil:
+		w.marking, w.pinning = false, false // the copy is the other one's
+		w.Marker = is
+		return blockedBy(restoring.Blocked(w.prospect()))
+	case errors.Is(loaded, restore.ErrNoMarker):
+		w.marking = false
+		return err
+	}
+	return fmt.Errorf("%w: %w", errUnsure, errors.Join(err, loaded))
+}
+
+// errUnsure: it is open whether the marker was written.
+var errUnsure = errors.New("it is open whether the restore has begun")
+
+func (w *preparation) newMarker() (*restore.Marker, error) {
+	identity, err := w.folder.Identity()
+	if err != nil {
+		return nil, err
+	}
+	now, o := w.Clock.Now(), w.Operation
+	target := restoring.Target(w.seen.nodes, w.seen.own)
+	return &restore.Marker{
+		Schema: restore.Schema, Quorate: w.Version, Fence: 1, Owner: restore.Owner{Identity: identity, Expires: now.Add(restore.DefaultHold)},
+		Operation: restore.Operation{
+			Namespace: o.Namespace, Name: o.Name, UID: string(o.UID), Requester: o.Annotations[v1alpha1.AnnotationRequestedBy], Spec: o.Spec,
+		},
+		Cluster: w.Cluster.Name, Namespace: w.Cluster.Namespace, Backup: w.Backup.Name,
+		Snapshot: restore.Snapshot{Name: w.meta.Name, Time: w.meta.Time, Revision: w.inspection.Revision},
+		Pinned:   w.pinned, Step: v1alpha1.StepWiping, RequestedAt: o.CreationTimestamp.Time, StartedAt: now, LimitsFrom: now,
+		Epoch: now.UnixMilli(), Nodes: w.seen.nodes, Target: target, Own: w.seen.own, Etcds: w.etcds,
+	}, nil
+}
+
+func inNamespaceOf(o client.Object) client.ListOption { return client.InNamespace(o.GetNamespace()) }
