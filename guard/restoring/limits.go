@@ -16,6 +16,8 @@ type Limits struct {
 	// Stale is between two wipes of a node that has the old data (10m), Join how long
 	// an empty one may take to come by itself: Talos gives up after 30 min (35m).
 	Stale, Join time.Duration
+	// Learner is how long a member may be no voter: Talos promotes for 10 min (15m).
+	Learner time.Duration
 	// Agents is for restarting kubelets (10m).
 	Agents time.Duration
 	// TargetWipes is how often the target may be wiped to recover it anew (3).
@@ -30,7 +32,7 @@ func (l Limits) Filled() Limits {
 	}{
 		{&l.Recover, 60 * time.Minute}, {&l.All, 150 * time.Minute}, {&l.Repeat, 10 * time.Minute}, {&l.Doubt, 30 * time.Second},
 		{&l.Leave, 20 * time.Minute}, {&l.Grace, 5 * time.Minute}, {&l.Stale, 10 * time.Minute}, {&l.Join, 35 * time.Minute},
-		{&l.Agents, 10 * time.Minute},
+		{&l.Learner, 15 * time.Minute}, {&l.Agents, 10 * time.Minute},
 	} {
 		if *d.limit == 0 {
 			*d.limit = d.otherwise

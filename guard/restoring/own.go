@@ -25,8 +25,8 @@ func (t *turn) ownJoined(listed []guard.Member) bool {
 		return true
 	case seen.Mute != "":
 		t.wait(own.Machine + " does not answer, as one that reboots: " + seen.Mute)
-	case len(members) > 0 && t.now.Sub(*t.RejoinSince) < t.l.Join:
-		t.wait(own.Machine + " joins etcd and is no voter yet")
+	case len(members) > 0:
+		t.learns(own, seen)
 	case !asked && !seen.Data && own.BootID != seen.BootID && t.now.Sub(*t.RejoinSince) < t.l.Join:
 		t.wait(own.Machine + " has rebooted since it left and is to join etcd by itself")
 	case !asked:

@@ -61,9 +61,9 @@ func (t *turn) join(n *Node, listed []guard.Member) bool {
 		t.wait(n.Machine + " does not answer, as one that reboots: " + seen.Mute)
 	case seen.Unread != "":
 		t.wait(n.Machine + " does not say whether it has etcd data: " + seen.Unread)
-	case len(members) > 0 && t.now.Sub(*t.RejoinSince) < t.l.Join:
-		t.wait(n.Machine + " joins etcd and is no voter yet")
-	case seen.Data && len(members) == 0:
+	case len(members) > 0:
+		t.learns(n, seen)
+	case seen.Data:
 		t.stale(n, seen, t.l.Stale, "it has data of the old etcd and is no member")
 	default:
 		t.late(n, seen)
@@ -78,6 +78,19 @@ func voter(members []guard.Member) bool {
 		}
 	}
 	return false
+}
+
+// learns wipes a learner that nobody promotes any more, as after a reboot; it counts for
+// no quorum, and no other learner can come meanwhile.
+func (t *turn) learns(n *Node, seen Seen) {
+	if n.ListedAt == nil {
+		n.ListedAt = &t.now
+	}
+	if t.now.Sub(*n.ListedAt) < t.l.Learner {
+		t.wait(n.Machine + " joins etcd and is no voter yet")
+		return
+	}
+	t.stale(n, seen, t.l.Learner, "it is no voter after "+t.l.Learner.String())
 }
 
 // late wipes a node once it must have given up.
@@ -96,6 +109,7 @@ func (t *turn) stale(n *Node, seen Seen, rate time.Duration, why string) {
 		return
 	}
 	n.StaleWipeAt = &t.now
+	n.ListedAt = nil
 	t.reset(n, why)
 	if !again {
 		t.extra()

@@ -22,7 +22,8 @@ type Node struct {
 	BootID string `json:"bootID,omitempty"`
 	// Volumes are wiped with EPHEMERAL.
 	Volumes []string `json:"volumes,omitempty"`
-	// LeftAt is when the own node was seen to have left etcd.
+	// LeftAt is when the own node was asked to leave etcd, or was seen to have left, in
+	// the boot BootID. Its etcd stays stopped until it reboots.
 	LeftAt *time.Time `json:"leftAt,omitempty"`
 	// ResetAt is when the last wipe was asked for, Resets how often; Answered tells
 	// whether the node said that it has begun.
@@ -31,6 +32,8 @@ type Node struct {
 	Answered bool       `json:"answered,omitempty"`
 	// StaleWipeAt is when it was last wiped for not coming to the recovered cluster.
 	StaleWipeAt *time.Time `json:"staleWipeAt,omitempty"`
+	// ListedAt is since when the recovered etcd lists it as no voter yet.
+	ListedAt *time.Time `json:"listedAt,omitempty"`
 	// AgentAt is when the kubelet of a worker was restarted.
 	AgentAt *time.Time `json:"agentAt,omitempty"`
 }

@@ -48,6 +48,10 @@ func (t *turn) wipe(n *Node) bool {
 			t.wait(n.Machine + " is being wiped and has yet to reboot")
 			return false
 		}
+		if !asked && n.LeftAt != nil && n.BootID == seen.BootID {
+			t.reset(n, "it has left etcd, and joins none before it reboots")
+			return false
+		}
 		return true
 	case !asked:
 		t.reset(n, "")
@@ -88,7 +92,7 @@ func (t *turn) ownLeft() bool {
 		if seen.Etcd == nil || !seen.Etcd.listsItself() {
 			return true
 		}
-		t.ask(ActLeave, own.Machine, "it serves the old etcd")
+		t.leave(own, "it serves the old etcd")
 		return false
 	}
 	switch {
@@ -100,13 +104,17 @@ func (t *turn) ownLeft() bool {
 		}
 		return true
 	default:
-		own.BootID = seen.BootID
-		t.ask(ActLeave, own.Machine, "this controller runs there")
+		t.leave(own, "this controller runs there")
 	}
 	if t.now.Sub(t.Since) > t.l.Leave {
 		t.Failure = fmt.Sprintf("%s, where this controller runs, could not leave etcd within %s, and nothing was wiped.", own.Machine, t.l.Leave)
 	}
 	return false
+}
+
+func (t *turn) leave(own *Node, why string) {
+	own.LeftAt, own.BootID = &t.now, t.seen.Nodes[own.Machine].BootID
+	t.ask(ActLeave, own.Machine, why)
 }
 
 // begun tells whether a wipe was asked for.

@@ -50,7 +50,7 @@ func (r *run) carryOut(ctx context.Context, before restoring.State, d restoring.
 	if err := errors.Join(results...); errors.Is(err, errLost) {
 		return err
 	}
-	return r.save(ctx, r.marker.Failure != "")
+	return r.save(ctx, r.marker.Failure != "" || !r.held())
 }
 
 func (r *run) nodeOf(a restoring.Act) Node { return *r.marker.Node(a.Node) }
@@ -157,6 +157,9 @@ func (r *run) came(before restoring.State, a restoring.Act, err error) string {
 	switch {
 	case a.Kind == restoring.ActReset:
 		n.Answered = err == nil
+		if err == nil && a.Node == r.marker.Own && a.Node == r.Here && r.Store != nil {
+			r.yield()
+		}
 	case a.Kind == restoring.ActUpload && err == nil:
 		r.pause = 0 // nothing is waited for
 	case a.Kind == restoring.ActBootstrap:
@@ -167,7 +170,7 @@ func (r *run) came(before restoring.State, a restoring.Act, err error) string {
 	if err == nil {
 		return ""
 	}
-	if (a.Kind == restoring.ActUpload || a.Kind == restoring.ActBootstrap) && !errors.Is(err, talos.ErrHasData) && r.final(err) {
+	if (a.Kind == restoring.ActUpload || a.Kind == restoring.ActBootstrap) && r.final(err) {
 		r.marker.Failure = failure(r.marker, fmt.Sprintf("%s cannot recover etcd (%s): %s.", a.Node, a.Kind, err))
 	}
 	return fmt.Sprintf("%s of %s failed: %s", a.Kind, a.Node, err)

@@ -113,6 +113,9 @@ func (r *run) takeOver(m *Marker) {
 	m.TakenOver = fmt.Sprintf("%s took it over from %s at %s, as %s", r.identity, m.Owner.Identity, clockTime(r.Clock.Now()), why)
 	m.Fence++
 	m.Owner.Identity = r.identity
+	if now := r.Clock.Now(); m.AgentsSince != nil && !m.JobDone {
+		m.AgentsSince = &now // this process gets its time for them too
+	}
 	m.adopt(m.state().Rehome(r.Here))
 }
 

@@ -1,20 +1,18 @@
 package restore
 
 import (
-	"context"
 	"errors"
-	"io/fs"
 	"slices"
 
-	"github.com/quorate/quorate/internal/store"
 	"github.com/quorate/quorate/internal/talos"
 )
 
-// passing are the errors of an upload or a bootstrap that another try may get past. All
-// others are final.
-var passing = []error{
-	talos.ErrUnreachable, talos.ErrNotReady, talos.ErrShortDeadline, context.DeadlineExceeded, context.Canceled,
-	store.ErrUnreachable, store.ErrNotFound, store.ErrDenied, fs.ErrNotExist, errWait, errLost, errSkipped, errSum,
+// finals are the answers of a node to an upload or a bootstrap that another try does not
+// change. All else, of the store, the folder or the way to the node, may pass, within
+// the limits.
+var finals = []error{
+	talos.ErrDenied, talos.ErrWrongCA, talos.ErrWrongCertificate, talos.ErrExpired, talos.ErrNotControlPlane, talos.ErrNotFound,
+	talos.ErrFailed, talos.ErrOtherCluster, talos.ErrBundle, talos.ErrClosedDoor,
 }
 
 // maxRefusals is how many answers without a code of Talos in a row are no end yet: a
@@ -22,7 +20,7 @@ var passing = []error{
 const maxRefusals = 3
 
 func (r *run) final(err error) bool {
-	if slices.ContainsFunc(passing, func(p error) bool { return errors.Is(err, p) }) {
+	if errors.Is(err, talos.ErrHasData) || !slices.ContainsFunc(finals, func(f error) bool { return errors.Is(err, f) }) {
 		return false
 	}
 	r.refusals++

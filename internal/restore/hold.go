@@ -21,6 +21,8 @@ type hold struct {
 	savedAt time.Time
 	// saved is what was saved last.
 	saved string
+	// yielded is until when the hold is not renewed: this process is to end.
+	yielded time.Time
 	// away is until when a store that did not answer is not asked in vain, awayWhy its
 	// words.
 	away    time.Time
@@ -44,7 +46,7 @@ func (h *hold) renew(ctx context.Context) (longer bool, err error) {
 		h.marker.Owner.Expires = now.Add(h.job.Limits.Hold)
 		return false, nil
 	}
-	if left > h.job.Limits.Hold*2/3 || h.held() && now.Before(h.away) {
+	if left > h.job.Limits.Hold*2/3 || now.Before(h.yielded) || h.held() && now.Before(h.away) {
 		return false, nil
 	}
 	until := h.marker.Owner.Expires
@@ -80,6 +82,14 @@ func (h *hold) check(ctx context.Context) error {
 		return fmt.Errorf("%w, as this process's hold of the restore is over at %s", errWait, clockTime(h.marker.Owner.Expires))
 	}
 	return nil
+}
+
+// yield gives the hold up for the process that comes after this one, which is about to
+// end with its node. If it does not end, it renews the hold after a while.
+func (h *hold) yield() {
+	now := h.job.Clock.Now()
+	h.yielded = now.Add(2 * yieldFor)
+	h.marker.Owner.Expires = now.Add(yieldFor)
 }
 
 func (h *hold) mine(is *Marker) bool {

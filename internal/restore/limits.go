@@ -25,7 +25,9 @@ const (
 	// awayStore is how long a store that did not answer is not asked again by what can
 	// do without it.
 	awayStore = 15 * time.Second
-	// look bounds one look at all nodes.
+	// yieldFor is how long a hold lasts that is given up.
+	yieldFor = time.Minute
+	// lookLimit bounds one look at all nodes.
 	lookLimit = time.Minute
 	// maxPause is the longest pause after acts that failed.
 	maxPause = 30 * time.Second
