@@ -59,3 +59,26 @@ func TestWhetherThereIsDataCannotBeTold(t *testing.T) {
 		t.Run(c.name, c.run)
 	}
 }
+
+// The text of a missing path is the one text that decides, with its code and its path.
+func TestMissing(t *testing.T) {
+	const text = "lstat /var/lib/etcd/member: no such file or directory"
+	for _, c := range []struct {
+		code codes.Code
+		text string
+		want bool
+	}{
+		{codes.Unknown, text, true},
+		{codes.Unknown, "failed to list: " + text, true},
+		{codes.Unavailable, text, false},
+		{codes.NotFound, text, false},
+		{codes.Unknown, text + "s", false},
+		{codes.Unknown, "lstat /var/lib/etcd: no such file or directory", false},
+		{codes.Unknown, "lstat /other/var/lib/etcd/member: no such file or directory", false},
+		{codes.Unknown, "", false},
+	} {
+		if got := missing(c.code, c.text, "/var/lib/etcd/member"); got != c.want {
+			t.Errorf("%s %q: %t, want %t", c.code, c.text, got, c.want)
+		}
+	}
+}

@@ -49,17 +49,26 @@ func (r *Restorer) upload(one *call, snapshot io.Reader) (sent int64, err error)
 	for {
 		n, err := snapshot.Read(chunk)
 		if n > 0 && one.step(func() error { return stream.Send(&common.Data{Bytes: chunk[:n]}) }) != nil {
-			break // the node has ended the stream: its reason is read below
+			return 0, r.early(one, stream)
 		}
 		sent += int64(n)
 		if errors.Is(err, io.EOF) {
-			break
+			return sent, r.uploaded(one, stream)
 		}
 		if err != nil {
 			return 0, one.wrap(fmt.Errorf("read it: %w", err))
 		}
 	}
-	return sent, r.uploaded(one, stream)
+}
+
+var errEarly = errors.New("it took a part for the whole")
+
+// early is why the node ended the stream before its end: a success is none.
+func (r *Restorer) early(one *call, stream machine.MachineService_EtcdRecoverClient) error {
+	if err := r.uploaded(one, stream); err != nil {
+		return err
+	}
+	return r.explain(one.doing, ErrFailed, errEarly)
 }
 
 // uploaded is what the node says at the end of the stream.

@@ -110,6 +110,8 @@ func TestUploadsThatFail(t *testing.T) {
 		{name: "node that does not say that it has all", server: func(s *server) { s.played.deaf = true }, options: short, kind: ErrUnreachable,
 			restore: func(r *Restorer) func(context.Context) (any, error) { return recoverOf(r, "small") },
 			message: uploading + "no answer from the node: silent for 200ms: context deadline exceeded" + checkNet},
+		{name: "node that takes a part for the whole", server: func(s *server) { s.played.curt = true }, restore: endlessOf, kind: ErrFailed,
+			message: uploading + "the node answers with an error: it took a part for the whole" + logs},
 		{name: "bytes that are lost", server: func(s *server) { s.played.lose = 2 }, kind: ErrFailed,
 			restore: func(r *Restorer) func(context.Context) (any, error) { return recoverOf(r, "a snapshot") },
 			message: uploading + "the node answers with an error: 10 bytes are sent, and it has 8" + logs},
