@@ -20,6 +20,7 @@ type shelf struct {
 	awayUntil     time.Time
 	unconditional bool
 	desks         []*shelfDesk
+	onPut         func(name string, data []byte)
 }
 
 type object struct {
@@ -35,6 +36,9 @@ func (s *shelf) whole(name string) bool {
 
 func (s *shelf) put(name string, data []byte) store.Version {
 	s.version++
+	if s.onPut != nil {
+		s.onPut(name, data)
+	}
 	v := store.Version(strconv.Itoa(s.version))
 	s.objects[name] = object{bytes.Clone(data), v}
 	return v

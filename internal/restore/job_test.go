@@ -156,17 +156,21 @@ func TestSilentNode(t *testing.T) {
 	says(t, "a silent node", string(p.result.Outcome)+" "+p.result.Why, "Paused", "etcd was not recovered within 1h0m0s. Last: cp-c does not answer")
 }
 
-// A node that falls silent after the recovery holds the restore up to the second limit.
+// A node that is silent after the recovery holds the restore up to the second limit.
 //
-// covers: C-18, C-34
+// covers: C-18, C-33, C-34
 func TestSilentLater(t *testing.T) {
 	p := newPlay()
-	p.prepare = func(w *world, _ *Marker) {
-		n := w.node("cp-c")
-		n.rebootFor = 200 * time.Hour
-		n.resetAfter = 70 * time.Second
+	p.prepare = func(w *world, m *Marker) {
+		w.recovered("cp-a")
+		w.node("cp-b").data, w.node("cp-b").joinAt = nil, w.at
+		w.node("cp-c").silent = true
+		m.Step = v1alpha1.StepRejoining
 	}
-	p.limits.Repeat = time.Minute
 	p.run(t)
-	says(t, "silent after its wipe", string(p.result.Outcome)+" "+p.result.Why, "Paused", "cp-c does not answer")
+	says(t, "silent after the recovery", string(p.result.Outcome)+" "+p.result.Why, "Paused",
+		"The restore was not over within 2h30m0s. Last: cp-c does not answer, as one that reboots", "quorate restore --recover-cluster")
+	if took := p.w.at.Sub(p.began); took < 150*time.Minute || took > 152*time.Minute {
+		t.Errorf("it took %s", took)
+	}
 }

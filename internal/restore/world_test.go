@@ -155,6 +155,14 @@ func (w *world) recovers(n *machine) {
 	}
 }
 
+// recovered has a node be the recovered etcd's only member.
+func (w *world) recovered(name string) {
+	n := w.node(name)
+	l := &lineage{name: "recovered", recovered: true, revision: floor + 7, members: []*member{{1, n, false}}}
+	w.lineages = append(w.lineages, l)
+	n.data, n.id = l, 1
+}
+
 // joins: an empty node takes its old member out of whichever etcd answers, and comes as
 // a learner.
 func (w *world) joins(n *machine) {

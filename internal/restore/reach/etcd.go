@@ -2,7 +2,6 @@ package reach
 
 import (
 	"context"
-	"crypto/tls"
 	"net"
 	"strconv"
 
@@ -15,16 +14,21 @@ import (
 )
 
 // Etcd asks members of etcd by the client certificate that the bundle gives.
-type Etcd struct{ tls *tls.Config }
+type Etcd struct{ bundle *talos.Bundle }
 
 var _ restore.Etcd = Etcd{}
 
 // NewEtcd asks members of the bundle's cluster.
-func NewEtcd(b *talos.Bundle) Etcd { return Etcd{b.EtcdTLS()} }
+func NewEtcd(b *talos.Bundle) Etcd { return Etcd{b} }
+
+// Probe asks the member beside a machine API.
+func Probe(ctx context.Context, b *talos.Bundle, address string) (etcd.ProbeResult, error) {
+	return etcd.Probe(ctx, etcd.Options{Endpoints: []string{clientURL(address)}, TLS: b.EtcdTLS()})
+}
 
 // Probe implements restore.Etcd. The address is the machine API's.
 func (e Etcd) Probe(ctx context.Context, address string) (restore.Probe, error) {
-	found, err := etcd.Probe(ctx, etcd.Options{Endpoints: []string{clientURL(address)}, TLS: e.tls})
+	found, err := Probe(ctx, e.bundle, address)
 	if err != nil {
 		return restore.Probe{}, err
 	}

@@ -99,9 +99,9 @@ func (j *Jobs) Folder(cluster types.NamespacedName) (*restore.Folder, error) {
 	return restore.OpenFolder(filepath.Join(j.o.Dir, name), filepath.Join(j.o.KeysDir, name))
 }
 
-// Start runs the cluster's job, unless it runs already. What it needs is kept in the
-// folder first.
-func (j *Jobs) Start(cluster types.NamespacedName, a Access) error {
+// Start runs the job of a cluster's marker, unless it runs already. What it needs is kept
+// in the folder first.
+func (j *Jobs) Start(cluster types.NamespacedName, a Access, m *restore.Marker) error {
 	folder, err := j.Folder(cluster)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (j *Jobs) Start(cluster types.NamespacedName, a Access) error {
 	if err := keepKeys(folder, a); err != nil {
 		return err
 	}
-	return j.run(cluster, folder, a)
+	return j.run(cluster, folder, a, m)
 }
 
 // Resume starts the jobs that a process before this one has left in the folders. It asks
@@ -137,15 +137,19 @@ func (j *Jobs) resume(cluster types.NamespacedName) error {
 	if err != nil {
 		return err
 	}
-	if _, err := folder.Marker(); errors.Is(err, restore.ErrNoMarker) {
+	m, err := folder.Marker()
+	if errors.Is(err, restore.ErrNoMarker) {
 		return nil // nothing was begun
+	}
+	if err != nil {
+		return err
 	}
 	a, err := keptKeys(folder)
 	if err != nil {
 		return err
 	}
 	j.o.Log.Info("a restore goes on from its folder", "cluster", cluster.String())
-	return j.run(cluster, folder, a)
+	return j.run(cluster, folder, a, m)
 }
 
 func keepKeys(f *restore.Folder, a Access) error {

@@ -13,7 +13,7 @@ import (
 // errStopped: this process is on its way out.
 var errStopped = errors.New("no job is started any more: the process ends")
 
-func (j *Jobs) run(cluster types.NamespacedName, folder *restore.Folder, a Access) error {
+func (j *Jobs) run(cluster types.NamespacedName, folder *restore.Folder, a Access, m *restore.Marker) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.ctx.Err() != nil {
@@ -29,7 +29,7 @@ func (j *Jobs) run(cluster types.NamespacedName, folder *restore.Folder, a Acces
 	ctx, cancel := context.WithCancel(j.ctx)
 	r := &running{cancel: cancel, done: make(chan struct{})}
 	j.of[cluster] = r
-	job := j.job(cluster, folder, world)
+	job := j.job(cluster, folder, world, m)
 	j.changed(cluster, true)
 	go func() {
 		defer cancel()
@@ -52,10 +52,10 @@ func errText(err error) string {
 	return err.Error()
 }
 
-func (j *Jobs) job(cluster types.NamespacedName, folder *restore.Folder, w *World) *restore.Job {
+func (j *Jobs) job(cluster types.NamespacedName, folder *restore.Folder, w *World, m *restore.Marker) *restore.Job {
 	job := &restore.Job{
 		Nodes: w.Nodes, Etcd: w.Etcd, Desk: folder, Decrypt: w.Decrypt, Clock: j.o.Clock, Identity: j.o.Identity,
-		Log: j.o.Log.WithValues("cluster", cluster.String()), Limits: j.o.Limits, Here: j.here(folder),
+		Log: j.o.Log.WithValues("cluster", cluster.String()), Limits: j.o.Limits, Here: Here(m.Nodes, j.o.NodeName),
 		Report: func(p restore.Progress) { j.report(cluster, p) },
 	}
 	if w.Store != nil {
@@ -64,19 +64,10 @@ func (j *Jobs) job(cluster types.NamespacedName, folder *restore.Folder, w *Worl
 	return job
 }
 
-// here is the control plane that this process runs on, by the names that the marker has.
-func (j *Jobs) here(folder *restore.Folder) string {
-	m, err := folder.Marker()
-	if err != nil || j.o.NodeName == "" {
-		return ""
-	}
-	return Here(m.Nodes, j.o.NodeName)
-}
-
 // Here is the control plane whose Node has a name; empty if none has.
 func Here(nodes []restoring.Node, nodeName string) string {
 	for _, n := range nodes {
-		if n.ControlPlane() && n.NodeName == nodeName {
+		if nodeName != "" && n.ControlPlane() && n.NodeName == nodeName {
 			return n.Machine
 		}
 	}
