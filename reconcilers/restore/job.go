@@ -24,7 +24,7 @@ func (c *cycle) followJob(ctx context.Context) error {
 		}
 	}
 	if !state.Running {
-		if err := c.Jobs.Start(ctx, c.cluster, c.backup); err != nil {
+		if err := c.Jobs.Start(ctx, c.cluster, c.backup, c.marker); err != nil {
 			c.stalled(v1alpha1.ReasonRestoreWaits, fmt.Sprintf("The restore cannot go on: %s. It is tried again. %s", oneLine(err), c.wayOut()))
 			return c.rest(ctx, blocked)
 		}

@@ -58,7 +58,7 @@ type Order struct {
 type Jobs interface {
 	// Start runs the job of the cluster's marker, unless it runs. The secrets are read
 	// now, while the API answers.
-	Start(ctx context.Context, cluster *v1alpha1.TalosCluster, backup *v1alpha1.TalosEtcdBackup) error
+	Start(ctx context.Context, cluster *v1alpha1.TalosCluster, backup *v1alpha1.TalosEtcdBackup, m *restore.Marker) error
 	// State is how the cluster's job is; false if this process has had none.
 	State(cluster types.NamespacedName) (JobState, bool)
 	// End stops the cluster's job and erases its folder.

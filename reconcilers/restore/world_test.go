@@ -126,7 +126,7 @@ func (w *world) marker(o *v1alpha1.TalosOperation) *restore.Marker {
 	m := &restore.Marker{
 		Schema: restore.Schema, Fence: 1, Cluster: "quay", Namespace: "default", Backup: "nightly", Epoch: start.UnixMilli(),
 		Operation: restore.Operation{Namespace: o.Namespace, Name: o.Name, UID: string(o.UID), Requester: o.Annotations[v1alpha1.AnnotationRequestedBy], Spec: o.Spec},
-		Snapshot:  restore.Snapshot{Name: shot, Time: taken}, Pinned: restore.Pinned{Undo: "etcd-20300102T145900Z.snapshot.age"},
+		Snapshot:  restore.Snapshot{Name: shot, Time: taken}, Pinned: restore.Pinned{Undo: "etcd-20300102T145900Z.snapshot.age", Floor: 2_000_000_000},
 		Step: v1alpha1.StepWiping, RequestedAt: o.CreationTimestamp.Time, StartedAt: start, LimitsFrom: start, Target: "cp-1",
 	}
 	for n := range 3 {
@@ -203,7 +203,7 @@ type fakeJobs struct {
 	err    error
 }
 
-func (j *fakeJobs) Start(context.Context, *v1alpha1.TalosCluster, *v1alpha1.TalosEtcdBackup) error {
+func (j *fakeJobs) Start(context.Context, *v1alpha1.TalosCluster, *v1alpha1.TalosEtcdBackup, *restore.Marker) error {
 	if j.err != nil {
 		return j.err
 	}
