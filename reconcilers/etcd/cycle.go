@@ -53,6 +53,8 @@ type cycle struct {
 	rolling bool
 	// doing is the description of the last operation.
 	doing string
+	// waiting is what was left undone for a restore.
+	waiting wait
 }
 
 // failure stands in the way and is told in lastErrors.

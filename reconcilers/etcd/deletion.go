@@ -31,6 +31,9 @@ func (c *cycle) held(context.Context) error {
 }
 
 func (c *cycle) leave(ctx context.Context) error {
+	if waits, err := c.untouched(ctx); err != nil || waits {
+		return err
+	}
 	if c.view == nil {
 		return c.leaveSilent(ctx)
 	}

@@ -133,6 +133,10 @@ func (c *cycle) outcome() {
 func (c *cycle) progressing() {
 	e := c.etcd
 	op := e.Status.ScaleOperation
+	if c.waiting.text != "" {
+		c.sayWaiting()
+		return
+	}
 	if op == nil || c.replicas() == 0 {
 		removeCondition(e, v1alpha1.ConditionReconciling)
 		removeCondition(e, v1alpha1.ConditionStalled)

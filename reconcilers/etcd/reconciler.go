@@ -31,6 +31,9 @@ type Reconciler struct {
 	LearnerGrace time.Duration
 	// Dial reaches etcd; nil for internal/etcd.
 	Dial Dial
+	// Gate holds destructive steps up while a restore is on its way; nil where nothing
+	// is ever restored.
+	Gate Gate
 	// Metrics may be nil.
 	Metrics *Metrics
 

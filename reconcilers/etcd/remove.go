@@ -113,6 +113,9 @@ func (c *cycle) removeNext(ctx context.Context, candidates []guard.Member, locke
 		c.withhold(next, verdict)
 		return nil
 	}
+	if waits, err := c.untouched(ctx); err != nil || waits {
+		return err
+	}
 	c.log.Info("may be removed", "member", next.Label(), "id", hexOf(next.ID), "why", verdict.Why)
 	if done, err := c.intend(ctx, next); err != nil || !done {
 		return err

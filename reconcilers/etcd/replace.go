@@ -56,12 +56,7 @@ func (c *cycle) replaceOne(ctx context.Context, ordinal int) error {
 			"member %s refuses to start, and its volume may hold what nobody else has: %s. If it is not needed, delete PersistentVolumeClaim %s and the pod",
 			pod.Name, reason, c.names.claim(dataVolume, ordinal)))
 	case reason == "" && prepared(pod) && !listed:
-		// Its agent was done before the list was read, and it is not in it: it was removed
-		// by somebody. Its reason comes with the next pod.
-		c.event(v1alpha1.EventMemberReplaced, fmt.Sprintf("Member %s was removed by somebody else; its pod is started anew.", pod.Name))
-		c.acted = true
-		c.soon(soonest)
-		return c.deleteExactly(ctx, pod)
+		return c.startAnew(ctx, pod)
 	case listed && member.Learner && c.cannotRun(pod):
 		return c.removeLost(ctx, member, "its pod cannot run, and it holds up the others")
 	}
@@ -81,8 +76,24 @@ func (c *cycle) diskLost(ctx context.Context, ordinal int, pod *corev1.Pod, m gu
 	return c.removeLost(ctx, m, "its disk was lost")
 }
 
+// startAnew deletes the pod of a member that is not in the list though its agent was
+// done before that was read: it was removed by somebody. Its reason comes with the next
+// pod.
+func (c *cycle) startAnew(ctx context.Context, pod *corev1.Pod) error {
+	if waits, err := c.untouched(ctx); err != nil || waits {
+		return err
+	}
+	c.event(v1alpha1.EventMemberReplaced, fmt.Sprintf("Member %s was removed by somebody else; its pod is started anew.", pod.Name))
+	c.acted = true
+	c.soon(soonest)
+	return c.deleteExactly(ctx, pod)
+}
+
 // afresh deletes volume and pod: the next pod joins as a new member.
 func (c *cycle) afresh(ctx context.Context, ordinal int, pod *corev1.Pod, why string) error {
+	if waits, err := c.untouched(ctx); err != nil || waits {
+		return err
+	}
 	c.acted = true
 	c.soon(soonest)
 	for i := range c.claims {

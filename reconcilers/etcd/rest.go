@@ -83,6 +83,9 @@ func (c *cycle) inquire(ctx context.Context) error {
 		if pod == nil || !pod.DeletionTimestamp.IsZero() || refusal(pod) != "" || !c.endsByItself(pod) {
 			continue
 		}
+		if waits, err := c.untouched(ctx); err != nil || waits {
+			return err
+		}
 		c.acted = true
 		c.event(v1alpha1.EventPodRestarted, fmt.Sprintf("Pod %s is restarted: its etcd ends by itself, and its agent is to say why.", pod.Name))
 		c.soon(busy)

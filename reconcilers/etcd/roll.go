@@ -38,6 +38,9 @@ func (c *cycle) roll(ctx context.Context) error {
 		return nil
 	}
 	c.rolling = true
+	if waits, err := c.untouched(ctx); err != nil || waits {
+		return err
+	}
 	if c.view == nil {
 		return c.rollBlind(ctx, old)
 	}

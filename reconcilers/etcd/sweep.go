@@ -11,20 +11,26 @@ import (
 	"github.com/quorate/quorate/api/v1alpha1"
 )
 
-// sweep deletes the volumes of ordinals beyond replicas once none of their members is
-// listed. It is repeated until nothing is left: a surplus pod that comes back in
-// between gets a fresh volume. A cluster that sleeps keeps all of its volumes, and
-// source members have none here.
-func (c *cycle) sweep(ctx context.Context) error {
+// surplus are the volumes of ordinals beyond replicas, once none of their members is
+// listed. A cluster that sleeps keeps all of its volumes, and source members have none
+// here.
+func (c *cycle) surplus() (out []*corev1.PersistentVolumeClaim) {
 	op, n := c.etcd.Status.ScaleOperation, c.replicas()
 	if op == nil || op.Type != v1alpha1.ScaleIn || n == 0 || c.view == nil || len(c.beyond(n)) > 0 {
 		return nil
 	}
 	for i := range c.claims {
-		claim := &c.claims[i]
-		if !c.claimBeyond(claim, n) || !claim.DeletionTimestamp.IsZero() {
-			continue
+		if claim := &c.claims[i]; c.claimBeyond(claim, n) && claim.DeletionTimestamp.IsZero() {
+			out = append(out, claim)
 		}
+	}
+	return out
+}
+
+// sweep deletes them. It is repeated until nothing is left: a surplus pod that comes
+// back in between gets a fresh volume.
+func (c *cycle) sweep(ctx context.Context, surplus []*corev1.PersistentVolumeClaim) error {
+	for _, claim := range surplus {
 		if err := c.deleteExactly(ctx, claim); err != nil {
 			return err
 		}

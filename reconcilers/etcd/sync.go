@@ -50,8 +50,11 @@ func (c *cycle) syncSet(ctx context.Context) error {
 	if before := c.recorded().StatefulSet; c.replicas() > 0 && guard.TargetSize(c.recorded(), c.progress()) < before {
 		c.lookAgain(ctx)
 	}
-	size := guard.TargetSize(c.recorded(), c.progress())
-	if err := c.sweep(ctx); err != nil {
+	size, surplus, err := c.due(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.sweep(ctx, surplus); err != nil {
 		return err
 	}
 	wanted, err := c.statefulSet(size)
@@ -74,6 +77,21 @@ func (c *cycle) syncSet(ctx context.Context) error {
 	return err
 }
 
+// due is the size to set, and the volumes to delete before that. Nothing is lowered or
+// deleted while a restore is waited for.
+func (c *cycle) due(ctx context.Context) (size int, surplus []*corev1.PersistentVolumeClaim, err error) {
+	size, surplus = guard.TargetSize(c.recorded(), c.progress()), c.surplus()
+	before := c.recorded().StatefulSet
+	if size >= before && len(surplus) == 0 {
+		return size, nil, nil
+	}
+	waits, err := c.untouched(ctx)
+	if err != nil || !waits {
+		return size, surplus, err
+	}
+	return max(size, before), nil, nil
+}
+
 // lookAgain lists once more just before pods and volumes go. A surplus pod whose agent
 // still had the old configuration may have joined since the first look; before it could
 // vote, etcd would have to start and catch up, which takes longer than what is left.
@@ -88,6 +106,9 @@ func (c *cycle) lookAgain(ctx context.Context) {
 func (c *cycle) renew(ctx context.Context) error {
 	if c.etcd.Status.ScaleOperation != nil {
 		return nil // its size still counts
+	}
+	if waits, err := c.untouched(ctx); err != nil || waits {
+		return err
 	}
 	uid, orphan := c.set.UID, metav1.DeletePropagationOrphan
 	err := c.Client.Delete(ctx, c.set, &client.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &orphan})
