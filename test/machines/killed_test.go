@@ -145,9 +145,14 @@ func (f *fleet) lock(ctx context.Context) *coordinationv1.Lease {
 // taken out of their way, which their successor waits for otherwise.
 func (f *fleet) succeeds() {
 	f.t.Helper()
-	of := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: world.Namespace, Name: "quorate-controllers"}}
-	must(f.t, client.IgnoreNotFound(admin.Delete(f.t.Context(), of)))
+	takeOver(f.t)
 	startControllers(f.t)
+}
+
+func takeOver(t *testing.T) {
+	t.Helper()
+	of := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: world.Namespace, Name: "quorate-controllers"}}
+	must(t, client.IgnoreNotFound(admin.Delete(t.Context(), of)))
 }
 
 // resumed wants the successor to take the cluster's lock again before it has run out.
