@@ -115,6 +115,26 @@ const (
 	ReasonCountDiffers = "ControlPlaneCountDiffers"
 )
 
+// Reasons of the conditions Ready and Stalled of a TalosEtcdBackup, besides
+// ReasonClusterNotFound, ReasonBundleUnusable and ReasonRestoreInProgress.
+const (
+	// ReasonSnapshotProved: the newest snapshot was read back, decrypted and opened.
+	ReasonSnapshotProved = "SnapshotProved"
+	// ReasonNoSnapshot: none is in the store yet, and the first is not due.
+	ReasonNoSnapshot = "NoSnapshot"
+	// ReasonSnapshotFailed: no control plane gave a snapshot, or it could not be looked
+	// at.
+	ReasonSnapshotFailed = "SnapshotFailed"
+	// ReasonSnapshotDamaged: what was read back is not a snapshot that can be restored.
+	ReasonSnapshotDamaged = "SnapshotDamaged"
+	// ReasonStoreUnusable: the object store's settings are wrong, or it refuses them.
+	ReasonStoreUnusable = "ObjectStoreUnusable"
+	// ReasonStoreUnreachable: the object store does not answer.
+	ReasonStoreUnreachable = "ObjectStoreUnreachable"
+	// ReasonScheduleUnusable: spec.schedule is no time that ever comes.
+	ReasonScheduleUnusable = "ScheduleUnusable"
+)
+
 // Reasons of events of an Etcd.
 const (
 	// EventScaleOperationStarted and EventScaleOperationEnded frame a change.
@@ -158,4 +178,11 @@ const (
 	EventNodeStillHasClusterCredentials = "NodeStillHasClusterCredentials"
 	// EventUnknownEtcdMember warns of an etcd member that no TalosMachine explains.
 	EventUnknownEtcdMember = "UnknownEtcdMember"
+)
+
+// Reasons of events of a TalosEtcdBackup.
+const (
+	// EventBackupProved and EventBackupFailed: the condition Ready changed.
+	EventBackupProved = "BackupProved"
+	EventBackupFailed = "BackupFailed"
 )

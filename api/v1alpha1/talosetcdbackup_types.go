@@ -77,7 +77,8 @@ type ObjectStore struct {
 	// +kubebuilder:validation:Pattern=`^[^/\s]+(/[^/\s]+)*$`
 	Prefix string `json:"prefix,omitempty"`
 	// credentialsRef names a Secret with the keys accessKeyID and
-	// secretAccessKey.
+	// secretAccessKey, and with ca.crt where the store's certificate is signed by a CA
+	// that the system does not trust: certificates in PEM.
 	// +required
 	CredentialsRef LocalRef `json:"credentialsRef"`
 }
@@ -95,6 +96,11 @@ type TalosEtcdBackupStatus struct {
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// observedBackupRequest is the value of the annotation
+	// quorate.dev/backup-requested that a snapshot was last taken for.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ObservedBackupRequest string `json:"observedBackupRequest,omitempty"`
 	// snapshots are those in the store, newest first, at most 500; refreshed
 	// after each backup and each pruning.
 	// +optional
@@ -122,6 +128,15 @@ type Snapshot struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Revision int64 `json:"revision,omitempty"`
+	// verified is when the snapshot was last read back from the store, decrypted, and
+	// opened.
+	// +optional
+	Verified *metav1.Time `json:"verified,omitempty"`
+	// undoOf names the restore that this snapshot leads back from: it was taken just
+	// before.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	UndoOf string `json:"undoOf,omitempty"`
 }
 
 // TalosEtcdBackupList is a list of TalosEtcdBackup.

@@ -1,0 +1,146 @@
+package backup
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/quorate/quorate/api/v1alpha1"
+	"github.com/quorate/quorate/internal/snapshot"
+	"github.com/quorate/quorate/internal/store"
+)
+
+const (
+	// maxListed is what the API allows.
+	maxListed = 500
+	// leftoverAge is after how long what is not whole is removed: nobody writes one for
+	// so long.
+	leftoverAge = 24 * time.Hour
+	// undoAge is how long the way back from a restore is kept, whatever the retention.
+	undoAge = 7 * 24 * time.Hour
+)
+
+// Catalog is what is in a store. Objects that are not of a snapshot are not in it: a
+// restore's marker and its pinned copy are nobody's to touch here.
+type Catalog struct {
+	// Whole are the cluster's snapshots, newest first.
+	Whole []Entry
+	// Partial are objects of snapshots that are not whole, or not any more.
+	Partial []store.Info
+	// Foreign are the names of snapshots of other clusters, and of those that a newer
+	// Quorate wrote; they are left alone.
+	Foreign []string
+}
+
+// Entry is one whole snapshot.
+type Entry struct {
+	snapshot.Meta
+	// MetaObject is the object beside it.
+	MetaObject store.Info
+}
+
+// beside is what was read of the object beside a snapshot.
+type beside struct {
+	object store.Info
+	meta   snapshot.Meta
+	err    error // snapshot.ErrMeta or snapshot.ErrNewerMeta
+}
+
+// arrange sorts objects by what they are: pure. metas are by the snapshot's name.
+func arrange(namespace, cluster string, objects []store.Info, metas map[string]beside) (c Catalog) {
+	for _, o := range objects {
+		if _, ok := snapshot.ParseName(o.Name); !ok {
+			continue
+		}
+		b, ok := metas[o.Name]
+		switch {
+		case ok && foreign(b, namespace, cluster):
+			c.Foreign = append(c.Foreign, o.Name)
+		case ok && b.err == nil && b.meta.Name == o.Name && b.meta.Size == o.Size:
+			c.Whole = append(c.Whole, Entry{b.meta, b.object})
+		case ok:
+			c.Partial = append(c.Partial, o, b.object)
+		default:
+			c.Partial = append(c.Partial, o)
+		}
+		delete(metas, o.Name)
+	}
+	for _, b := range metas { // their snapshots are gone
+		if !foreign(b, namespace, cluster) {
+			c.Partial = append(c.Partial, b.object)
+		}
+	}
+	slices.SortFunc(c.Whole, func(a, b Entry) int { return strings.Compare(b.Name, a.Name) })
+	slices.SortFunc(c.Partial, func(a, b store.Info) int { return strings.Compare(a.Name, b.Name) })
+	return c
+}
+
+func foreign(b beside, namespace, cluster string) bool {
+	if b.err != nil {
+		return isNewer(b.err)
+	}
+	return b.meta.Namespace != namespace || b.meta.Cluster != cluster
+}
+
+// snapshots is status.snapshots.
+func (c Catalog) snapshots() (out []v1alpha1.Snapshot) {
+	for _, e := range c.Whole[:min(len(c.Whole), maxListed)] {
+		s := v1alpha1.Snapshot{Name: e.Name, Time: metav1.NewTime(e.Time), Size: e.Size, Revision: e.Revision, UndoOf: e.UndoOf}
+		if e.Verified != nil {
+			at := metav1.NewTime(e.Verified.At)
+			s.Verified = &at
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// surplus are the whole snapshots beyond so many: the oldest, but never the newest that
+// is proved, nor the way back from a restore within a week of it.
+func (c Catalog) surplus(retention int, now time.Time) (out []Entry) {
+	proved := slices.IndexFunc(c.Whole, func(e Entry) bool { return e.Verified != nil })
+	kept := 0
+	for i, e := range c.Whole {
+		switch {
+		case e.UndoOf != "" && now.Sub(e.Time) < undoAge:
+		case kept < retention || i == proved:
+			kept++
+		default:
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// leftovers are what is not whole and has been so for a day.
+func (c Catalog) leftovers(now time.Time) (out []store.Info) {
+	for _, o := range c.Partial {
+		if now.Sub(o.Modified) >= leftoverAge {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// latest is when the newest was taken that is no way back from a restore; zero if none.
+// One of a clock that was ahead counts as of now.
+func (c Catalog) latest(now time.Time) time.Time {
+	for _, e := range c.Whole {
+		if e.UndoOf == "" {
+			if e.Time.After(now) {
+				return now
+			}
+			return e.Time
+		}
+	}
+	return time.Time{}
+}
+
+// has tells whether anything is in the store by a snapshot's name.
+func (c Catalog) has(name string) bool {
+	return slices.Contains(c.Foreign, name) ||
+		slices.ContainsFunc(c.Whole, func(e Entry) bool { return e.Name == name }) ||
+		slices.ContainsFunc(c.Partial, func(o store.Info) bool { return o.Name == name })
+}

@@ -1,0 +1,42 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/quorate/quorate/internal/snapshot"
+	"github.com/quorate/quorate/internal/store"
+)
+
+// Prove reads a snapshot from the store, decrypts it into a file of a scratch folder,
+// which is the system's for temporary files if it is empty, and has another process open
+// it. The file is gone afterwards. It fails with what is wrong with the snapshot, or with
+// the store's errors.
+func Prove(ctx context.Context, s store.Store, key *snapshot.Key, in Inspector, scratch, name string) (found snapshot.Inspection, err error) {
+	file, err := os.CreateTemp(scratch, "quorate-snapshot-")
+	if err != nil {
+		return found, fmt.Errorf("%w: make a file for the snapshot: %w", snapshot.ErrWorker, err)
+	}
+	defer func() { err = errors.Join(err, os.Remove(file.Name())) }()
+	if err := errors.Join(fetch(ctx, s, key, name, file), file.Close()); err != nil {
+		return found, err
+	}
+	return in.Inspect(ctx, file.Name())
+}
+
+func fetch(ctx context.Context, s store.Store, key *snapshot.Key, name string, to io.Writer) error {
+	object, _, err := s.Get(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = object.Close() }() // it was read to its end, or given up
+	plain, err := snapshot.Open(object, key)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, plain)
+	return err
+}
