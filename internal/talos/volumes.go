@@ -26,12 +26,22 @@ func (r *Restorer) Volumes(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	found, err := apart(all)
+	if err != nil {
+		return nil, r.explain(doing, ErrNotReady, err)
+	}
+	return found, nil
+}
+
+// apart are the promotable volumes that are partitions, sorted; an error tells of one that
+// has no place yet.
+func apart(all []*block.VolumeStatus) ([]string, error) {
 	found := []string{}
 	for _, v := range all {
 		id, is := v.Metadata().ID(), v.TypedSpec()
 		own := slices.Contains(promotable, id) && is.Type == block.VolumeTypePartition
 		if (own || id == constants.EphemeralPartitionLabel) && is.Location == "" {
-			return nil, r.explain(doing, ErrNotReady, fmt.Errorf("%s is %s", id, is.Phase))
+			return nil, fmt.Errorf("%s is %s", id, is.Phase)
 		}
 		if own {
 			found = append(found, id)

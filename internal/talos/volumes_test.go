@@ -39,6 +39,14 @@ func TestVolumes(t *testing.T) {
 	}
 }
 
+// The order of the node's list is its own, and two looks at one node are the same.
+func TestVolumesAreSorted(t *testing.T) {
+	all := []*block.VolumeStatus{volumeOf("LOG", block.VolumeTypePartition, "/dev/vdb2"), volumeOf("CRI", block.VolumeTypePartition, "/dev/vdb1")}
+	if got, err := apart(all); err != nil || !slices.Equal(got, []string{"CRI", "LOG"}) {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
 func TestVolumesThatAreNotThereYet(t *testing.T) {
 	waiting := volumeOf("ETCD", block.VolumeTypePartition, "")
 	for _, c := range []failure{

