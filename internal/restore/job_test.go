@@ -174,3 +174,18 @@ func TestSilentLater(t *testing.T) {
 		t.Errorf("it took %s", took)
 	}
 }
+
+// A node that reboots between the look and the act is not asked: what was seen is of
+// another boot.
+func TestRebootBeforeAct(t *testing.T) {
+	p := newPlay()
+	p.fault = fault{"cp-b/BootID#3", "boot:cp-b"}
+	p.run(t)
+	p.check(t)
+	says(t, "the notes", strings.Join(p.notes, "\n"), "reset of cp-b failed: not asked: it has rebooted since it was looked at")
+	for _, e := range p.desk.journal {
+		if e.Act == "reset" && e.Node == "cp-b" && e.At.Equal(p.began) {
+			t.Errorf("cp-b was asked to wipe in another boot than the one that was seen: %+v", e)
+		}
+	}
+}

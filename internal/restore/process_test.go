@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
 // fault is what goes wrong at one point: the nth call of a name.
 type fault struct {
 	point string
-	kind  string // before, after, lost, away, or reboot:NODE
+	kind  string // before, after, lost, away, boot:NODE or reboot:NODE
 }
 
 // process is one process of the job: all that it asks of the outside goes through it.
@@ -69,8 +70,12 @@ func (p *process) do(name string, gone error, act func() error) error {
 		w.store.awayUntil = time.Now().Add(time.Minute)
 		return act()
 	}
+	if name, ok := strings.CutPrefix(p.calls.fault.kind, "boot:"); ok { // so fast that nobody saw it
+		w.node(name).boot++
+		return act()
+	}
 	n := w.node(p.calls.fault.kind[len("reboot:"):])
-	n.uploaded = append([]byte(nil), n.uploaded...)
+
 	w.reboots(n, 20*time.Second)
 	w.judge()
 	if p.dead {
