@@ -244,13 +244,3 @@ func TestSilentNodeAndTheProduct(t *testing.T) {
 type forever struct{}
 
 func (forever) Read(p []byte) (int, error) { return len(p), nil }
-
-// TestKubeletRestartByTheProduct: on a node that runs one, and it answers once it runs.
-func TestKubeletRestartByTheProduct(t *testing.T) {
-	n := withKubernetes(t).Node("worker-1")
-	must(t, restorer(t, n).RestartKubelet(t.Context()))
-	if got := n.Service("kubelet"); got != stateRunning && got != stateWaiting {
-		t.Errorf("the kubelet is %s", got)
-	}
-	must(t, n.Registered(t.Context()))
-}
