@@ -1,0 +1,159 @@
+package recovercluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+
+	"github.com/quorate/quorate/guard/restoring"
+	"github.com/quorate/quorate/internal/restore"
+	"github.com/quorate/quorate/internal/snapshot"
+	"github.com/quorate/quorate/internal/store"
+)
+
+// Recovery is one run of the command.
+type Recovery struct {
+	Store       store.Store
+	Key         *snapshot.Key
+	Authorities restoring.Authorities
+	Nodes       restore.Nodes
+	Etcd        restore.Etcd
+	// Folder holds the snapshot in plain while this runs; the caller erases it.
+	Folder *restore.Folder
+	Worker snapshot.Worker
+	// Snapshot and Endpoints are what a person gave. With a marker neither is needed.
+	Snapshot  string
+	Endpoints []string
+	// Requester is who runs this, Quorate the version.
+	Requester, Quorate string
+	Limits             restore.Limits
+	Report             func(restore.Progress)
+	Now                func() time.Time
+}
+
+var (
+	// ErrIncomplete: the store has no marker, and the snapshot or the nodes were not given.
+	ErrIncomplete = errors.New("there is no restore to go on with")
+	// ErrOther: the store has the marker of a restore of another snapshot.
+	ErrOther = errors.New("a restore of another snapshot is on its way")
+	// ErrBlocked: the snapshot cannot be restored on this cluster.
+	ErrBlocked = errors.New("the restore cannot begin")
+)
+
+// Plan is what a run would do.
+type Plan struct {
+	Cluster  string `json:"cluster"`
+	Snapshot string `json:"snapshot"`
+	// SnapshotTime is when it was taken.
+	SnapshotTime time.Time `json:"snapshot_time"`
+	// GoesOn: there is a marker, at Step, of which Owner may act until Until.
+	GoesOn bool      `json:"goes_on"`
+	Step   string    `json:"step,omitempty"`
+	Owner  string    `json:"owner,omitempty"`
+	Until  time.Time `json:"until,omitzero"`
+	// Failure is why it stopped, empty if it did not say.
+	Failure string   `json:"failure,omitempty"`
+	Steps   []string `json:"steps"`
+
+	meta snapshot.Meta
+}
+
+// Prepare reads the store and says what Run would do. It changes nothing.
+func (r *Recovery) Prepare(ctx context.Context) (*Plan, error) {
+	m, _, err := restore.Markers{Store: r.Store}.Load(ctx)
+	switch {
+	case errors.Is(err, restore.ErrNoMarker):
+		return r.planNew(ctx)
+	case err != nil:
+		return nil, err
+	case r.Snapshot != "" && r.Snapshot != m.Snapshot.Name:
+		return nil, fmt.Errorf("%w: %s, at %s. Leave --snapshot out to go on with that one", ErrOther, m.Snapshot.Name, m.Step)
+	}
+	return planOn(m), nil
+}
+
+func planOn(m *restore.Marker) *Plan {
+	p := &Plan{Cluster: m.Cluster, Snapshot: m.Snapshot.Name, SnapshotTime: m.Snapshot.Time.UTC(), GoesOn: true, Step: string(m.Step),
+		Owner: m.Owner.Identity, Until: m.Owner.Expires.UTC(), Failure: m.Failure}
+	var nodes []string
+	for _, n := range m.Nodes {
+		nodes = append(nodes, n.Machine+" ("+n.Address+")")
+	}
+	p.Steps = []string{
+		fmt.Sprintf("Take the restore over from %s, which may not act any more from then on", m.Owner.Identity),
+		fmt.Sprintf("Go on at %s, on %s; etcd is recovered on %s", m.Step, strings.Join(nodes, ", "), m.Target),
+		"Leave the marker in the store: the controller finishes what needs Kubernetes",
+	}
+	return p
+}
+
+func (r *Recovery) planNew(ctx context.Context) (*Plan, error) {
+	if r.Snapshot == "" || len(r.Endpoints) == 0 {
+		return nil, fmt.Errorf("%w: the store has no marker. Name a snapshot with --snapshot, and the machine API of each control plane with --node-endpoint", ErrIncomplete)
+	}
+	meta, err := r.meta(ctx, r.Snapshot)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.blocked(meta); err != nil {
+		return nil, err
+	}
+	return &Plan{Cluster: meta.Cluster, Snapshot: meta.Name, SnapshotTime: meta.Time.UTC(), meta: meta, Steps: []string{
+		fmt.Sprintf("Check snapshot %s, and keep a sealed copy of it beside the backups", meta.Name),
+		"Wipe etcd data on " + strings.Join(r.Endpoints, ", ") + ", all at once; each reboots",
+		fmt.Sprintf("Recover etcd on %s from the snapshot", r.Endpoints[0]),
+		"Wait until the others have rejoined etcd",
+		"Leave the marker in the store: the controller finishes what needs Kubernetes",
+	}}, nil
+}
+
+func (r *Recovery) meta(ctx context.Context, name string) (snapshot.Meta, error) {
+	data, _, err := store.ReadSmall(ctx, r.Store, snapshot.MetaName(name))
+	if errors.Is(err, store.ErrNotFound) {
+		return snapshot.Meta{}, fmt.Errorf("%w: the store has no whole snapshot %s", ErrBlocked, name)
+	}
+	if err != nil {
+		return snapshot.Meta{}, err
+	}
+	return snapshot.DecodeMeta(data)
+}
+
+func (r *Recovery) blocked(m snapshot.Meta) error {
+	then := restoring.Authorities{Etcd: m.Authorities.Etcd, Kubernetes: m.Authorities.K8s, OS: m.Authorities.OS}
+	blocks := restoring.Blocked(restoring.Prospect{
+		Cluster: m.Cluster, BackupOf: m.Cluster, Snapshot: m.Name, Listed: true, ControlPlanes: r.Endpoints,
+		Now: r.Authorities, Then: then, KeyNow: r.Key.Fingerprint(), KeyThen: m.KeyFingerprint, Quorate: r.Quorate, TakenBy: m.Quorate,
+	})
+	var texts []string
+	for _, b := range blocks {
+		texts = append(texts, b.Message)
+	}
+	if len(texts) > 0 {
+		return fmt.Errorf("%w: %s", ErrBlocked, strings.Join(texts, " "))
+	}
+	return nil
+}
+
+// Run does what the plan says. The error is of what went wrong before anything was
+// changed, or the context's.
+func (r *Recovery) Run(ctx context.Context, p *Plan) (restore.Result, error) {
+	identity, err := r.Folder.Identity()
+	if err != nil {
+		return restore.Result{}, err
+	}
+	if !p.GoesOn {
+		if err := r.begin(ctx, p, identity); err != nil {
+			return restore.Result{}, fmt.Errorf("%w; nothing was changed on the nodes", err)
+		}
+	}
+	job := &restore.Job{
+		Nodes: r.Nodes, Etcd: r.Etcd, Store: r.Store, Desk: r.Folder, Identity: identity, Ordered: p.GoesOn, Log: logr.Discard(), Limits: r.Limits, Report: r.Report,
+		Decrypt: func(from io.Reader) (io.Reader, error) { return snapshot.Open(from, r.Key) },
+	}
+	return job.Run(ctx)
+}

@@ -1,0 +1,27 @@
+package recovercluster
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// WriteText prints the plan for a person.
+func (p *Plan) WriteText(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Recovery of etcd of cluster %s from snapshot %s, taken %s\n", p.Cluster, p.Snapshot, p.SnapshotTime.Format(time.RFC3339))
+	if p.GoesOn {
+		fmt.Fprintf(&b, "A restore is on its way, at %s; %s may act until %s. Be sure that it does not: only one may.\n", p.Step, p.Owner, p.Until.Format(time.RFC3339))
+	}
+	if p.Failure != "" {
+		fmt.Fprintf(&b, "It stopped: %s\n", p.Failure)
+	}
+	b.WriteString("\nWhat happens\n")
+	for i, s := range p.Steps {
+		fmt.Fprintf(&b, "  %d. %s\n", i+1, s)
+	}
+	b.WriteString("\nEverything that was written after the snapshot is lost.\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
