@@ -32,6 +32,7 @@ func groups() []group {
 		{"rejoin", rejoinRows},
 		{"idle", idleRows},
 		{"shrink", shrinkRows},
+		{"sealing", sealingRows},
 	}
 }
 
