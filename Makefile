@@ -52,8 +52,9 @@ build: ## bin/quorate, bin/quorate-guard and its reader, static and reproducible
 	@ln -sf quorate bin/kubectl-quorate
 
 .PHONY: tools
-tools: control-plane ## What the tests run: a control plane, and etcd 3.5 to 3.7 (what is there is reused)
+tools: control-plane ## What the tests run: a control plane, etcd 3.5 to 3.7 and an object store (what is there is reused)
 	@$(TOOLS) --etcd all >/dev/null
+	@$(TOOLS) --s3 >/dev/null
 
 .PHONY: control-plane
 control-plane:

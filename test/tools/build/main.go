@@ -1,7 +1,8 @@
 // Command build makes the control plane that the tests run: kube-apiserver,
 // kube-controller-manager, kubectl and etcd, from their Go modules, into
 // bin/k8s-<version> of the repository; with --etcd an etcd server and its etcdutl
-// instead, into bin/etcd-<version>; with --wrapped programs that can run in the pods
+// instead, into bin/etcd-<version>; with --s3 an object store, into
+// bin/versitygw-<version>; with --wrapped programs that can run in the pods
 // of test/node, into bin/wrapped. What is there already and was made from the
 // same module files and flags is reused.
 //
@@ -46,6 +47,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.SetOutput(stderr)
 	minor := flags.String("version", "", "Kubernetes `minor`, such as 1.34 (default: the newest one here)")
 	etcd := flags.String("etcd", "", "etcd `minor`, such as 3.5, or all, in place of a control plane")
+	store := flags.Bool("s3", false, "an object store, in place of a control plane")
 	wrapped := flags.Bool("wrapped", false, "programs that can run in the tests' pods: those of --etcd, else the product's")
 	root := flags.String("root", "", "the repository's `folder` (default: searched upwards from here)")
 	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
@@ -55,11 +57,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		fmt.Fprintln(stderr, "--version excludes --etcd and --wrapped")
 		return errUsage
 	}
+	if *store && (*etcd != "" || *wrapped || *minor != "") {
+		fmt.Fprintln(stderr, "--s3 excludes --version, --etcd and --wrapped")
+		return errUsage
+	}
 	// A folder of ready binaries is a control plane's; its etcd is of one version.
-	if assets := os.Getenv(assetsVariable); assets != "" && *etcd == "" && !*wrapped {
+	if assets := os.Getenv(assetsVariable); assets != "" && *etcd == "" && !*wrapped && !*store {
 		return useAssets(assets, stdout, stderr)
 	}
-	plans, repository, err := makePlans(*root, *minor, *etcd, *wrapped)
+	plans, repository, err := makePlans(*root, *minor, *etcd, *wrapped, *store)
 	if err != nil {
 		return err
 	}
@@ -75,12 +81,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 }
 
 // makePlans answers what is asked for, and the repository's folder.
-func makePlans(root, minor, etcd string, wrapped bool) ([]*plan, string, error) {
+func makePlans(root, minor, etcd string, wrapped, store bool) ([]*plan, string, error) {
 	root, err := findRoot(root)
 	if err != nil {
 		return nil, "", err
 	}
 	switch {
+	case store:
+		p, err := storePlan(root)
+		return []*plan{p}, root, err
 	case etcd != "":
 		plans, err := etcdPlans(root, etcd, wrapped)
 		return plans, root, err
