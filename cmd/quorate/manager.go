@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"runtime/debug"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
@@ -35,6 +36,7 @@ func newManagerCommand() *cobra.Command {
 				return err
 			}
 			o.Config, o.Log = config, managerLog(verbose)
+			o.Version = buildVersion(version, debug.ReadBuildInfo)
 			return manager.Run(cmd.Context(), o)
 		},
 	}

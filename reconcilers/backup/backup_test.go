@@ -134,10 +134,10 @@ func TestOnDemand(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ask("a")
+	ask(strings.Repeat("a", 300))
 	w.reconcile()
 	w.lists("etcd-20300102T113000Z.snapshot.age")
-	if got := w.backup().Status.ObservedBackupRequest; got != "a" {
+	if got := w.backup().Status.ObservedBackupRequest; got != strings.Repeat("a", 253) {
 		t.Errorf("echoed is %q", got)
 	}
 	w.clock.SetTime(w.clock.Now().Add(time.Second / 2))

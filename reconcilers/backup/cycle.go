@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/quorate/quorate/api/v1alpha1"
+	"github.com/quorate/quorate/internal/conditions"
 	"github.com/quorate/quorate/internal/store"
 	"github.com/quorate/quorate/internal/talos"
 )
@@ -121,6 +122,9 @@ func (c *cycle) look(ctx context.Context) error {
 	return nil
 }
 
+// maxRequest is what the API takes of an echo, in bytes.
+const maxRequest = 253
+
 // due decides whether a snapshot is to be taken now.
 func (c *cycle) due(context.Context) error {
 	now := c.Clock.Now()
@@ -133,7 +137,7 @@ func (c *cycle) due(context.Context) error {
 		return c.stop(trouble{v1alpha1.ReasonScheduleUnusable, sentence(err) + " Correct it: five cron fields in UTC, or @hourly, @daily, @weekly.", true})
 	}
 	c.dueAt = at
-	if asked := c.backup.Annotations[v1alpha1.AnnotationBackupRequested]; asked != c.backup.Status.ObservedBackupRequest {
+	if asked := conditions.Cut(c.backup.Annotations[v1alpha1.AnnotationBackupRequested], maxRequest); asked != c.backup.Status.ObservedBackupRequest {
 		c.requested = asked
 	}
 	c.wanted = c.requested != "" || !at.After(now)

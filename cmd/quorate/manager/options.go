@@ -50,6 +50,8 @@ type Options struct {
 	// UnknownMemberGrace is how long an etcd member that no TalosMachine explains may be
 	// listed before it is told of, or removed once more. Above 0.
 	UnknownMemberGrace time.Duration
+	// Version is this program's, for what is stored beside a snapshot.
+	Version string
 	// GateOnly leaves the controllers out.
 	GateOnly bool
 	// Certificates holds the lifetimes.
