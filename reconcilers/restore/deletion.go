@@ -57,6 +57,11 @@ func (c *cycle) removeMarker(ctx context.Context) error {
 
 // drop lets the operation go.
 func (c *cycle) drop(ctx context.Context) error {
+	if c.markerState() == markerNone { // the job of another restore is its own
+		if err := c.Jobs.End(ctx, c.clusterKey()); err != nil {
+			return err
+		}
+	}
 	c.tell()
 	return c.dropFinalizer(ctx)
 }

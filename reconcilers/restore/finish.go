@@ -21,17 +21,17 @@ func (c *cycle) finish(ctx context.Context, hold Hold) error {
 	if err := c.removeMarker(ctx); err != nil {
 		return err
 	}
-	if err := c.Jobs.End(ctx, c.clusterKey()); err != nil {
-		c.log.Error(err, "the restore's folder could not be erased; it goes with the pod")
-	}
 	if err := hold.Release(ctx); err != nil {
 		c.log.Info("the cluster's lock runs out by itself", "why", err.Error())
 	}
 	return c.complete(ctx)
 }
 
-// complete says that the restore is over.
+// complete says that the restore is over, and leaves no plaintext behind.
 func (c *cycle) complete(ctx context.Context) error {
+	if err := c.Jobs.End(ctx, c.clusterKey()); err != nil {
+		return err
+	}
 	said := c.restoring().Message
 	c.op.Status.Phase, c.op.Status.FailureReason = v1alpha1.PhaseCompleted, ""
 	c.set(v1alpha1.ConditionReady, true, v1alpha1.ReasonRestored, said)

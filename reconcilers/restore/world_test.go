@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr/testr"
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -177,10 +177,10 @@ func (w *world) restart() {
 		return mortalStore{w.at, w}, nil
 	}
 	w.r = &Reconciler{
-		Client: api, Live: api, Events: recorder{w}, Clock: w.clock, Log: testr.New(w.t), Lock: LockBy(locks), Stores: stores,
+		Client: api, Live: api, Events: recorder{w}, Clock: w.clock, Log: logr.Discard(), Lock: LockBy(locks), Stores: stores,
 		Preparing: w, Jobs: w.jobs, Recover: func(*v1alpha1.TalosEtcdBackup) string { return "quorate restore --recover-cluster" },
 	}
-	w.resume = &Resume{Client: api, Live: api, Events: recorder{w}, Stores: stores, Log: testr.New(w.t)}
+	w.resume = &Resume{Client: api, Live: api, Events: recorder{w}, Stores: stores, Log: logr.Discard()}
 }
 
 // Prepare implements Preparing.
