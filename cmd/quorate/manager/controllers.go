@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/quorate/quorate/cel"
-	"github.com/quorate/quorate/reconcilers/backup"
+	"github.com/quorate/quorate/internal/epoch"
 	"github.com/quorate/quorate/reconcilers/cluster"
 	"github.com/quorate/quorate/reconcilers/etcd"
 )
@@ -31,10 +31,7 @@ type controllers struct {
 	metrics *etcd.Metrics
 	// clusterMetrics are of TalosClusters.
 	clusterMetrics *cluster.Metrics
-	// backupMetrics are of TalosEtcdBackups; backups follows them in this term.
-	backupMetrics *backup.Metrics
-	backups       *backup.Reconciler
-	engine        *cel.Engine
+	engine         *cel.Engine
 	// on is false where nothing but the gate is wanted.
 	on bool
 }
@@ -48,11 +45,7 @@ func newControllers(o Options, engine *cel.Engine, registry prometheus.Registere
 	if err != nil {
 		return nil, err
 	}
-	backupMetrics, err := backup.NewMetrics(registry)
-	if err != nil {
-		return nil, err
-	}
-	return &controllers{options: o, metrics: metrics, clusterMetrics: clusterMetrics, backupMetrics: backupMetrics, engine: engine, on: !o.GateOnly}, nil
+	return &controllers{options: o, metrics: metrics, clusterMetrics: clusterMetrics, engine: engine, on: !o.GateOnly}, nil
 }
 
 // run competes for the lease and reconciles while it holds it. Who loses it, since the
@@ -99,22 +92,20 @@ func (c *controllers) once(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.talosEtcdBackups(m); err != nil {
-		return fmt.Errorf("%w: %w", errControllers, err)
-	}
-	for _, setup := range []func(ctrl.Manager) error{c.etcds, c.talosClusters} {
-		if err := setup(m); err != nil {
+	gate := c.newEpochGate(m)
+	for _, setup := range []func(ctrl.Manager, *epoch.Gate) error{c.etcds, c.talosClusters} {
+		if err := setup(m, gate); err != nil {
 			return fmt.Errorf("%w: %w", errControllers, err)
 		}
 	}
 	return m.Start(ctx)
 }
 
-func (c *controllers) etcds(m ctrl.Manager) error {
+func (c *controllers) etcds(m ctrl.Manager, gate *epoch.Gate) error {
 	r := &etcd.Reconciler{
 		Client: m.GetClient(), Live: m.GetAPIReader(), Events: m.GetEventRecorder("quorate"), Clock: clock.RealClock{},
 		Log: c.options.Log.WithName("etcd"), Metrics: c.metrics,
-		Images: etcd.Images{Agent: c.options.AgentImage, Etcd: c.options.EtcdImage}, LearnerGrace: c.options.LearnerGrace,
+		Images: etcd.Images{Agent: c.options.AgentImage, Etcd: c.options.EtcdImage}, LearnerGrace: c.options.LearnerGrace, Gate: gate,
 	}
 	return r.Setup(m)
 }
