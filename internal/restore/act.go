@@ -149,8 +149,7 @@ func (r *run) journal(a restoring.Act, state string, err error) {
 
 // came keeps how an act was answered, and says what went wrong.
 func (r *run) came(before restoring.State, a restoring.Act, err error) string {
-	n := r.marker.Node(a.Node)
-	now := r.Clock.Now()
+	n, now := r.marker.Node(a.Node), r.Clock.Now()
 	if errors.Is(err, errSkipped) {
 		r.takeBack(before, a)
 	}

@@ -52,6 +52,24 @@ func TestTwoActors(t *testing.T) {
 	}
 }
 
+// A takeover between the marker's last write and the act: the owner is read once more.
+func TestTakenRightBefore(t *testing.T) {
+	p := newPlay()
+	p.fault = fault{"store/Get/" + MarkerName + "#2", "taken"}
+	synctest.Test(t, func(t *testing.T) {
+		p.begin()
+		job := p.second("process-0", false)
+		job.Desk = desk{job.Nodes.(*process), p.desk}
+		result, err := job.Run(context.Background())
+		if err != nil || result.Outcome != Lost || !p.calls.fired {
+			t.Errorf("got %s (%s), %v; want Lost", result.Outcome, result.Why, err)
+		}
+		if got := p.journaled(); len(got) > 0 {
+			t.Errorf("it asked for %q, want nothing", got)
+		}
+	})
+}
+
 func TestOwnedByAnother(t *testing.T) {
 	p := newPlay()
 	synctest.Test(t, func(t *testing.T) {

@@ -88,6 +88,10 @@ func (f far) Leave(context.Context) error {
 func (f far) Reset(_ context.Context, volumes []string) error {
 	return f.call("Reset", func() error {
 		f.owns("reset")
+		f.intended("reset", func(m *Marker) bool {
+			n := m.Node(f.n.name)
+			return n.ResetAt != nil && n.ResetAt.Equal(f.p.w.at) && (m.Own != n.Machine || m.OwnWipeAt != nil)
+		})
 		if !slices.Equal(volumes, []string{"ETCD"}) {
 			f.p.w.never("%s is reset with the volumes %v", f.n.name, volumes)
 		}
@@ -114,6 +118,21 @@ func (f far) owns(what string) {
 	}
 }
 
+// intended judges that an act is in a marker, of the store or of a folder, before it is
+// asked for.
+func (f far) intended(what string, has func(*Marker) bool) {
+	all := [][]byte{f.p.w.store.objects[MarkerName].data}
+	for _, d := range f.p.w.store.desks {
+		all = append(all, d.marker)
+	}
+	for _, data := range all {
+		if m, err := Decode(data); err == nil && has(m) {
+			return
+		}
+	}
+	f.p.w.never("%s asks %s to %s, and no marker says so", f.p.id, f.n.name, what)
+}
+
 func (f far) Recover(_ context.Context, r io.Reader) error {
 	data, err := io.ReadAll(r) // asks the store in between, so not under the lock
 	if err != nil {
@@ -125,6 +144,7 @@ func (f far) Recover(_ context.Context, r io.Reader) error {
 func (f far) Bootstrap(context.Context) error {
 	return f.call("Bootstrap", func() error {
 		f.owns("bootstrap")
+		f.intended("bootstrap", func(m *Marker) bool { return m.BootstrapAt != nil && m.RecoverSince != nil })
 		switch {
 		case f.p.w.at.Before(f.n.upAt.Add(stepReady)):
 			return fmt.Errorf("bootstrap: %w", talos.ErrNotReady)

@@ -11,7 +11,7 @@ import (
 // fault is what goes wrong at one point: the nth call of a name.
 type fault struct {
 	point string
-	kind  string // before, after, lost, away, boot:NODE or reboot:NODE
+	kind  string // before, after, lost, away, taken, boot:NODE or reboot:NODE
 }
 
 // process is one process of the job: all that it asks of the outside goes through it.
@@ -68,6 +68,13 @@ func (p *process) do(name string, gone error, act func() error) error {
 		return gone
 	case "away":
 		w.store.awayUntil = time.Now().Add(time.Minute)
+		return act()
+	}
+	if p.calls.fault.kind == "taken" { // by a person's command, at this very moment
+		m, _ := Decode(w.store.objects[MarkerName].data)
+		m.Fence, m.Owner.Identity = m.Fence+1, "a person"
+		data, _ := m.Encode()
+		w.store.put(MarkerName, data)
 		return act()
 	}
 	if name, ok := strings.CutPrefix(p.calls.fault.kind, "boot:"); ok { // so fast that nobody saw it
