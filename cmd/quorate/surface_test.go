@@ -24,7 +24,7 @@ func TestNothingRemovesAMember(t *testing.T) {
 	got := commandsOf(newRootCommand())
 	slices.Sort(got)
 	if want := []string{
-		"quorate doctor", "quorate manager", "quorate operation", "quorate operation get", "quorate operation list", "quorate operation release", "quorate operation watch", "quorate policy", "quorate policy explain", "quorate policy generate", "quorate policy rules",
+		"quorate backup", "quorate backup list", "quorate backup now", "quorate backup verify", "quorate doctor", "quorate manager", "quorate operation", "quorate operation get", "quorate operation list", "quorate operation release", "quorate operation watch", "quorate policy", "quorate policy explain", "quorate policy generate", "quorate policy rules",
 		"quorate policy test", "quorate snapshot-worker", "quorate version", "quorate why",
 	}; !slices.Equal(got, want) {
 		t.Errorf("commands %q, want %q", got, want)

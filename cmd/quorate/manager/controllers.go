@@ -15,6 +15,7 @@ import (
 
 	"github.com/quorate/quorate/cel"
 	"github.com/quorate/quorate/internal/epoch"
+	"github.com/quorate/quorate/reconcilers/backup"
 	"github.com/quorate/quorate/reconcilers/cluster"
 	"github.com/quorate/quorate/reconcilers/etcd"
 )
@@ -31,7 +32,10 @@ type controllers struct {
 	metrics *etcd.Metrics
 	// clusterMetrics are of TalosClusters.
 	clusterMetrics *cluster.Metrics
-	engine         *cel.Engine
+	// backupMetrics are of TalosEtcdBackups; backups follows them in this term.
+	backupMetrics *backup.Metrics
+	backups       *backup.Reconciler
+	engine        *cel.Engine
 	// on is false where nothing but the gate is wanted.
 	on bool
 }
@@ -45,7 +49,11 @@ func newControllers(o Options, engine *cel.Engine, registry prometheus.Registere
 	if err != nil {
 		return nil, err
 	}
-	return &controllers{options: o, metrics: metrics, clusterMetrics: clusterMetrics, engine: engine, on: !o.GateOnly}, nil
+	backupMetrics, err := backup.NewMetrics(registry)
+	if err != nil {
+		return nil, err
+	}
+	return &controllers{options: o, metrics: metrics, clusterMetrics: clusterMetrics, backupMetrics: backupMetrics, engine: engine, on: !o.GateOnly}, nil
 }
 
 // run competes for the lease and reconciles while it holds it. Who loses it, since the
@@ -93,6 +101,9 @@ func (c *controllers) once(ctx context.Context) error {
 		return err
 	}
 	gate := c.newEpochGate(m)
+	if err := c.talosEtcdBackups(m); err != nil {
+		return fmt.Errorf("%w: %w", errControllers, err)
+	}
 	for _, setup := range []func(ctrl.Manager, *epoch.Gate) error{c.etcds, c.talosClusters} {
 		if err := setup(m, gate); err != nil {
 			return fmt.Errorf("%w: %w", errControllers, err)
