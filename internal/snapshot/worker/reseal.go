@@ -33,9 +33,12 @@ func reseal(job snapshot.Job) (snapshot.Resealed, error) {
 	if job.Bump <= 0 || before.Revision > math.MaxInt64-job.Bump {
 		return snapshot.Resealed{}, fmt.Errorf("%w: revision %d cannot be raised by %d", snapshot.ErrWorker, before.Revision, job.Bump)
 	}
+	if err := roomFor(job.Path, job.Scratch); err != nil {
+		return snapshot.Resealed{}, err
+	}
 	data := filepath.Join(job.Scratch, "data")
 	if err := restore(job.Path, data, job.Bump); err != nil {
-		return snapshot.Resealed{}, fmt.Errorf("%w: restore it: %w", snapshot.ErrDamaged, err)
+		return snapshot.Resealed{}, fmt.Errorf("%w: restore it: %w", blamed(err), err)
 	}
 	made := filepath.Join(data, "member", "snap", "db")
 	size, sum, err := seal(made)
