@@ -124,15 +124,16 @@ func (l *lane) dies(t *testing.T, p point) (calls []string, reached bool) {
 	defer func() { l.t = outer }()
 	l.round++
 	r := &removal{lane: l, point: p, id: l.member(goes), uid: l.machine(goes).UID, began: time.Now(), pod: fmt.Sprintf("web-%d", l.round)}
-	defer l.way.prepare(r)()
+	undo := l.way.prepare(r)
 	lift := r.hinder()
 	l.life.doom(p)
-	l.delete(goes)
+	r.begins()
 	reached = r.diesOrGoes()
 	calls = l.life.called()
 	lift()
 	l.revive()
 	l.gone(goes)
+	undo()
 	r.ended()
 	return calls, reached
 }

@@ -33,6 +33,13 @@ func (r *removal) hinder() (lift func()) {
 	return r.talos.Node(r.point.middle.node).Fault(r.point.middle.fault)
 }
 
+// begins deletes the machine, as often as the gate refuses: on a machine with much to
+// do, an etcd that is well is slow to say so at times.
+func (r *removal) begins() {
+	r.t.Helper()
+	r.until("the deletion to be admitted", func(context.Context) error { return r.tryDelete(goes) })
+}
+
 // diesOrGoes waits for the death of the process, or for the end of its work without.
 func (r *removal) diesOrGoes() (died bool) {
 	r.t.Helper()

@@ -107,13 +107,13 @@ func emptied(ctx context.Context, r *removal) error {
 }
 
 // points are all deaths of a removal that made these calls.
-func (w *way) points(calls []string) (out []point) {
-	nth := map[string]int{}
+func (w *way) points(calls []string) []point {
+	out, nth := w.amid(), map[string]int{}
 	for _, what := range calls {
 		nth[what]++
 		out = append(out, point{what: what, nth: nth[what], when: before}, point{what: what, nth: nth[what], when: after})
 	}
-	return append(out, w.amid()...)
+	return out
 }
 
 // amid are the deaths in the middle of a call.
