@@ -1,0 +1,134 @@
+package restoreplan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+
+	"github.com/siderolabs/talos/pkg/machinery/constants"
+
+	"github.com/quorate/quorate/guard"
+	"github.com/quorate/quorate/guard/restoring"
+	"github.com/quorate/quorate/internal/etcd"
+	"github.com/quorate/quorate/internal/restore"
+	"github.com/quorate/quorate/internal/snapshot"
+	"github.com/quorate/quorate/internal/store"
+)
+
+const etcdPort = constants.EtcdClientPort
+
+// Then implements Beyond.
+func (r *Reach) Then(ctx context.Context, name string) (Then, error) {
+	if r.storeErr != nil {
+		return Then{}, r.storeErr
+	}
+	if _, err := r.store.Stat(ctx, name); err != nil {
+		return Then{}, whole(name, err)
+	}
+	data, _, err := store.ReadSmall(ctx, r.store, snapshot.MetaName(name))
+	if err != nil {
+		return Then{}, whole(name, err)
+	}
+	meta, err := snapshot.DecodeMeta(data)
+	if err != nil {
+		return Then{}, fmt.Errorf("snapshot %s: %w", name, err)
+	}
+	return thenOf(meta)
+}
+
+func whole(name string, err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("%w: %s", ErrNotWhole, name)
+	}
+	return fmt.Errorf("snapshot %s: %w", name, err)
+}
+
+func thenOf(m snapshot.Meta) (Then, error) {
+	t := Then{Time: m.Time, Revision: m.Revision, Quorate: m.Quorate, Authorities: authoritiesOf(m.Authorities), KeyFingerprint: m.KeyFingerprint}
+	for _, member := range m.Members {
+		id, err := strconv.ParseUint(member.ID, 16, 64)
+		if err != nil {
+			return Then{}, fmt.Errorf("snapshot %s: read the ID of member %s: %w", m.Name, member.Name, err)
+		}
+		t.Members = append(t.Members, guard.Member{ID: id, Name: member.Name, PeerURLs: member.PeerURLs, Learner: member.Learner})
+	}
+	return t, nil
+}
+
+// Marker implements Beyond. One that cannot be read, as that of a newer Quorate, stands in
+// the way all the same.
+func (r *Reach) Marker(ctx context.Context) (*restoring.OtherMarker, error) {
+	if r.storeErr != nil {
+		return nil, r.storeErr
+	}
+	m, _, err := restore.Markers{Store: r.store}.Load(ctx)
+	switch {
+	case errors.Is(err, restore.ErrNoMarker):
+		return nil, nil
+	case errors.Is(err, restore.ErrNewerMarker), errors.Is(err, restore.ErrMarker):
+		return &restoring.OtherMarker{Operation: "unknown", Step: "a step that this version cannot read"}, nil
+	case err != nil:
+		return nil, err
+	case m.Operation.Name == "":
+		return &restoring.OtherMarker{Operation: "ordered by command line", Step: m.Step}, nil
+	}
+	return &restoring.OtherMarker{Operation: m.Operation.Name, Step: m.Step}, nil
+}
+
+// KeysNow implements Beyond.
+func (r *Reach) KeysNow(ctx context.Context, prefix string) iter.Seq2[string, error] {
+	if r.bundleErr != nil {
+		return failed(r.bundleErr)
+	}
+	if r.etcd == nil {
+		client, err := etcd.New(ctx, etcd.Options{Endpoints: r.etcdURLs(), TLS: r.bundle.talos.EtcdTLS()})
+		if err != nil {
+			return failed(err)
+		}
+		r.etcd = client
+	}
+	return r.etcd.Keys(ctx, prefix)
+}
+
+// KeysThen implements Beyond. The snapshot is decrypted into a file without a name, which
+// ends with this process at the latest.
+func (r *Reach) KeysThen(ctx context.Context, name, prefix string) iter.Seq2[string, error] {
+	switch {
+	case r.storeErr != nil:
+		return failed(r.storeErr)
+	case r.bundleErr != nil:
+		return failed(r.bundleErr)
+	}
+	return func(yield func(string, error) bool) {
+		path, erase, err := r.decrypted(ctx, name)
+		if err != nil {
+			yield("", err)
+			return
+		}
+		defer erase()
+		for key, err := range r.worker.Keys(ctx, path, prefix) {
+			if !yield(key, err) {
+				return
+			}
+		}
+	}
+}
+
+func (r *Reach) decrypted(ctx context.Context, name string) (path string, erase func(), err error) {
+	encrypted, _, err := r.store.Get(ctx, name)
+	if err != nil {
+		return "", nil, whole(name, err)
+	}
+	defer func() { _ = encrypted.Close() }() // nothing was written to it
+	plain, err := snapshot.Open(encrypted, r.bundle.key)
+	if err != nil {
+		return "", nil, err
+	}
+	return spill(plain)
+}
+
+func failed(err error) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) { yield("", err) }
+}
