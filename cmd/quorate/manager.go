@@ -20,8 +20,8 @@ import (
 const managerHelp = `Run one replica: the webhook, its certificates, the controllers, probes and metrics.
 Every replica serves; one at a time runs the controllers. It stops on SIGTERM after it has drained.
 
-In a pod it finds the API server by itself, and its namespace and ServiceAccount
-in POD_NAMESPACE and POD_SERVICE_ACCOUNT.`
+In a pod it finds the API server by itself, and its namespace, ServiceAccount
+and Node in POD_NAMESPACE, POD_SERVICE_ACCOUNT and NODE_NAME.`
 
 func newManagerCommand() *cobra.Command {
 	o, kubeconfig, verbose := manager.Defaults(), "", false
@@ -63,6 +63,9 @@ func managerFlags(flags *pflag.FlagSet, o *manager.Options) {
 	flags.StringVar(&o.EtcdImage, "etcd-image", fromEnv("QUORATE_ETCD_IMAGE", o.EtcdImage), "image with etcd in it; {version} stands for the release")
 	flags.DurationVar(&o.LearnerGrace, "learner-grace", o.LearnerGrace, "how long a new member whose pod cannot run may hold up the others that are to join")
 	flags.DurationVar(&o.UnknownMemberGrace, "unknown-member-grace", o.UnknownMemberGrace, "how long an etcd member that no TalosMachine explains may be listed before it is told of, or removed once more if it was removed before")
+	flags.StringVar(&o.RestoreDir, "restore-dir", o.RestoreDir, "folder for the journals and snapshots of live restores; it must outlive the container")
+	flags.StringVar(&o.RestoreKeysDir, "restore-keys-dir", o.RestoreKeysDir, "folder for the keys of live restores; in memory, and it must outlive the container")
+	flags.StringVar(&o.NodeName, "node-name", fromEnv("NODE_NAME", o.NodeName), "Node that this replica runs on; empty outside of the cluster")
 	flags.BoolVar(&o.GateOnly, "gate-only", false, "run the gate without the controllers")
 	certificateFlags(flags, &o.Certificates)
 }

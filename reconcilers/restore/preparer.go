@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/quorate/quorate/api/v1alpha1"
-	"github.com/quorate/quorate/internal/etcd"
 	"github.com/quorate/quorate/internal/restore"
 	"github.com/quorate/quorate/internal/snapshot"
 	"github.com/quorate/quorate/internal/store"
@@ -57,7 +56,7 @@ type Preparer struct {
 	Plane Plane
 	// Dial makes a client of a machine and asks nothing yet; Probe asks its etcd.
 	Dial  func(*talos.Bundle, *v1alpha1.TalosMachine) (Node, error)
-	Probe func(ctx context.Context, b *talos.Bundle, address string) (etcd.ProbeResult, error)
+	Probe func(ctx context.Context, b *talos.Bundle, address string) (restore.Probe, error)
 	// Secrets derives them from the cluster's bundle.
 	Secrets func(context.Context, *v1alpha1.TalosCluster) (Secrets, error)
 	Worker  Worker

@@ -19,8 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/quorate/quorate/api/v1alpha1"
+	"github.com/quorate/quorate/guard"
 	"github.com/quorate/quorate/guard/restoring"
-	"github.com/quorate/quorate/internal/etcd"
 	"github.com/quorate/quorate/internal/restore"
 	"github.com/quorate/quorate/internal/snapshot"
 	"github.com/quorate/quorate/internal/store"
@@ -145,14 +145,14 @@ func (b *bench) secrets(context.Context, *v1alpha1.TalosCluster) (Secrets, error
 	return Secrets{Key: b.key, Authorities: snapshot.Fingerprints{Etcd: "sha256:e", K8s: "sha256:k", OS: "sha256:o"}}, nil
 }
 
-func (b *bench) probe(_ context.Context, _ *talos.Bundle, address string) (etcd.ProbeResult, error) {
+func (b *bench) probe(_ context.Context, _ *talos.Bundle, address string) (restore.Probe, error) {
 	for i, n := range []string{"cp-1", "cp-2", "cp-3"} {
 		if node := b.nodes[n]; node.address == address {
 			id := uint64(i + 1)
-			return etcd.ProbeResult{ClusterID: 7, MemberID: id, Revision: 900 + int64(i), Members: []etcd.Listed{{ID: id, PeerURLs: []string{"https://" + n + ":2380"}}}}, node.etcdErr
+			return restore.Probe{ClusterID: 7, MemberID: id, Revision: 900 + int64(i), Members: []guard.Member{{ID: id, PeerURLs: []string{"https://" + n + ":2380"}}}}, node.etcdErr
 		}
 	}
-	return etcd.ProbeResult{}, errors.New("no such node")
+	return restore.Probe{}, errors.New("no such node")
 }
 
 func (b *bench) sealed(database []byte) []byte {

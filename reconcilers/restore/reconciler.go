@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/quorate/quorate/api/v1alpha1"
+	"github.com/quorate/quorate/internal/restore"
 )
 
 // Reconciler carries out TalosOperations of kind etcd-restore.
@@ -30,6 +31,8 @@ type Reconciler struct {
 	// Preparing comes before anything is destroyed, Jobs destroy and recover.
 	Preparing Preparing
 	Jobs      Jobs
+	// Recovered asks the etcd of a restore's target how it is.
+	Recovered func(ctx context.Context, cluster *v1alpha1.TalosCluster, m *restore.Marker) (restore.Probe, error)
 	// Limits are how long things may take.
 	Limits Limits
 	// Recover is the command that finishes the restore of a marker without

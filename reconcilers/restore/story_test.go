@@ -87,6 +87,9 @@ func (w *world) ended() {
 	if cluster.Status.RestoreEpoch != start.UnixMilli() {
 		w.t.Errorf("the cluster's epoch is %d, want %d", cluster.Status.RestoreEpoch, start.UnixMilli())
 	}
+	if cluster.Status.ClusterID != "beef" {
+		w.t.Errorf("the cluster's etcd is %q, want beef: it is another one since", cluster.Status.ClusterID)
+	}
 	if !w.jobs.ended {
 		w.t.Error("the folder was not erased")
 	}
@@ -283,6 +286,29 @@ func TestResume(t *testing.T) {
 	}
 	if n := len(slices.DeleteFunc(slices.Clone(w.events), func(e string) bool { return !strings.Contains(e, v1alpha1.ReasonNewerMarker) })); n != 1 {
 		t.Errorf("%d events of a newer marker, want 1: %q", n, w.events)
+	}
+}
+
+// An etcd that is not the recovered one is not taken for it, and one that is silent is
+// waited for.
+func TestOnlyTheRecoveredEtcdIsAdopted(t *testing.T) {
+	w := newWorld(t)
+	w.look()
+	w.edit(func(m *restore.Marker) { m.Step, m.JobDone = v1alpha1.StepRejoining, true })
+	w.revision = 900
+	for want, err := range map[string]error{
+		"Rejoining: the etcd of cp-1 has to say which cluster it is: it is at revision 900, and the recovered etcd is at 2000000000 at least.": nil,
+		"Rejoining: the etcd of cp-1 has to say which cluster it is: no answer.":                                                               errors.New("no answer"),
+	} {
+		w.broken["etcd"] = err
+		w.look()
+		if got := w.op().Status.EtcdRestore.Message; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	var cluster v1alpha1.TalosCluster
+	if err := w.api.Get(t.Context(), client.ObjectKeyFromObject(quay()), &cluster); err != nil || cluster.Status.ClusterID != "" {
+		t.Errorf("adopted %q, %v", cluster.Status.ClusterID, err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -28,7 +29,7 @@ func (c *cycle) tail(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, step := range []func(*cycle, context.Context) error{(*cycle).bound, (*cycle).renewAgents, (*cycle).request, (*cycle).awaitMachines, (*cycle).holdReturned} {
+	for _, step := range []func(*cycle, context.Context) error{(*cycle).bound, (*cycle).renewAgents, (*cycle).adopt, (*cycle).request, (*cycle).awaitMachines, (*cycle).holdReturned} {
 		if err := step(c, ctx); err != nil {
 			return err
 		}
@@ -105,6 +106,34 @@ func (c *cycle) unwiped() (out []string) {
 		}
 	}
 	return out
+}
+
+// adopt records the ID of the recovered etcd: it is another cluster than the one of
+// before, and the rewound status names that one. Only an etcd that proves to be the
+// recovered one is adopted.
+func (c *cycle) adopt(ctx context.Context) error {
+	if c.cluster == nil || c.marker.Step == v1alpha1.StepReconciling {
+		return nil
+	}
+	found, err := c.Recovered(ctx, c.cluster, c.marker)
+	if err == nil && found.Revision < c.marker.Pinned.Floor {
+		err = fmt.Errorf("it is at revision %d, and the recovered etcd is at %d at least", found.Revision, c.marker.Pinned.Floor)
+	}
+	if err != nil {
+		c.onward(v1alpha1.ReasonRestoreWaits, fmt.Sprintf("%s: the etcd of %s has to say which cluster it is: %s.", c.marker.Step, c.marker.Target, oneLine(err)))
+		return c.rest(ctx, busy)
+	}
+	id := v1alpha1.HexID(strconv.FormatUint(found.ClusterID, 16))
+	if c.cluster.Status.ClusterID == id {
+		return nil
+	}
+	changed := c.cluster.DeepCopy()
+	changed.Status.ClusterID = id
+	if err := c.Client.Status().Patch(ctx, changed, client.MergeFromWithOptions(c.cluster, client.MergeFromWithOptimisticLock{})); err != nil {
+		return fmt.Errorf("record the ID of the recovered etcd in the cluster's status: %w", err)
+	}
+	c.cluster = changed
+	return nil
 }
 
 // request asks every approved machine to reconcile against the restored state.

@@ -45,6 +45,8 @@ type world struct {
 	clock *clocktesting.FakePassiveClock
 	jobs  *fakeJobs
 	prep  func(Order) (*restore.Marker, error)
+	// revision is that of etcd.
+	revision int64
 	// events are told by all processes.
 	events []string
 	process
@@ -83,7 +85,7 @@ func newWorld(t *testing.T, more ...client.Object) *world {
 	for n := range 3 {
 		objects = append(objects, plane(n+1))
 	}
-	w := &world{t: t, at: at, clock: clocktesting.NewFakePassiveClock(start), jobs: &fakeJobs{}}
+	w := &world{t: t, at: at, clock: clocktesting.NewFakePassiveClock(start), jobs: &fakeJobs{}, revision: 2_000_000_001}
 	w.prep = func(o Order) (*restore.Marker, error) { return w.marker(o.Operation), nil }
 	w.api = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(quay(), nightly(), order(), plane(1), &v1alpha1.Etcd{}).Build()
@@ -178,7 +180,7 @@ func (w *world) restart() {
 	}
 	w.r = &Reconciler{
 		Client: api, Live: api, Events: recorder{w}, Clock: w.clock, Log: logr.Discard(), Lock: LockBy(locks), Stores: stores,
-		Preparing: w, Jobs: w.jobs, Recover: func(*v1alpha1.TalosEtcdBackup) string { return "quorate restore --recover-cluster" },
+		Preparing: w, Jobs: w.jobs, Recovered: w.recovered, Recover: func(*v1alpha1.TalosEtcdBackup) string { return "quorate restore --recover-cluster" },
 	}
 	w.resume = &Resume{Client: api, Live: api, Events: recorder{w}, Stores: stores, Log: logr.Discard()}
 }
@@ -192,6 +194,11 @@ func (w *world) Prepare(ctx context.Context, o Order, check func(context.Context
 	var m *restore.Marker
 	err := w.call("prepare", func() (err error) { m, err = w.prep(o); return err })
 	return m, err
+}
+
+// recovered is what the target's etcd says of itself.
+func (w *world) recovered(context.Context, *v1alpha1.TalosCluster, *restore.Marker) (restore.Probe, error) {
+	return restore.Probe{ClusterID: 0xbeef, Revision: w.revision}, w.broken["etcd"]
 }
 
 // fakeJobs notes what it is asked.

@@ -36,11 +36,13 @@ type controllers struct {
 	backupMetrics *backup.Metrics
 	backups       *backup.Reconciler
 	engine        *cel.Engine
+	// restores outlive each term.
+	restores *restores
 	// on is false where nothing but the gate is wanted.
 	on bool
 }
 
-func newControllers(o Options, engine *cel.Engine, registry prometheus.Registerer) (*controllers, error) {
+func newControllers(o Options, engine *cel.Engine, registry prometheus.Registerer, jobs *restores) (*controllers, error) {
 	metrics, err := etcd.NewMetrics(registry)
 	if err != nil {
 		return nil, err
@@ -53,7 +55,7 @@ func newControllers(o Options, engine *cel.Engine, registry prometheus.Registere
 	if err != nil {
 		return nil, err
 	}
-	return &controllers{options: o, metrics: metrics, clusterMetrics: clusterMetrics, backupMetrics: backupMetrics, engine: engine, on: !o.GateOnly}, nil
+	return &controllers{options: o, metrics: metrics, clusterMetrics: clusterMetrics, backupMetrics: backupMetrics, engine: engine, restores: jobs, on: !o.GateOnly}, nil
 }
 
 // run competes for the lease and reconciles while it holds it. Who loses it, since the
@@ -104,7 +106,7 @@ func (c *controllers) once(ctx context.Context) error {
 	if err := c.talosEtcdBackups(m); err != nil {
 		return fmt.Errorf("%w: %w", errControllers, err)
 	}
-	for _, setup := range []func(ctrl.Manager, *epoch.Gate) error{c.etcds, c.talosClusters} {
+	for _, setup := range []func(ctrl.Manager, *epoch.Gate) error{c.etcds, c.talosClusters, c.talosOperations} {
 		if err := setup(m, gate); err != nil {
 			return fmt.Errorf("%w: %w", errControllers, err)
 		}

@@ -38,6 +38,7 @@ type replica struct {
 	server *webhooks.Server
 	drift  *driftWatch
 	work   *controllers
+	jobs   *restores
 	health *endpoint
 	scrape *endpoint
 }
@@ -90,12 +91,16 @@ func assemble(o Options, out outside) (*replica, error) {
 	if err != nil {
 		return nil, err
 	}
-	work, err := newControllers(o, engine, out.registry)
+	jobs, err := newRestores(o)
+	if err != nil {
+		return nil, err
+	}
+	work, err := newControllers(o, engine, out.registry, jobs)
 	if err != nil {
 		return nil, err
 	}
 	return &replica{
-		keeper: keeper, server: server, drift: drift, work: work,
+		keeper: keeper, server: server, drift: drift, work: work, jobs: jobs,
 		health: healthEndpoint(o.HealthAddress, server.Ready),
 		scrape: metricsEndpoint(o.MetricsAddress, out.registry),
 	}, nil
@@ -134,6 +139,13 @@ func (r *replica) run(ctx context.Context) error {
 	others, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	group, others := errgroup.WithContext(others)
+	// First: a restore goes on from its folder before anybody asks the API server, which
+	// may be away for want of it.
+	group.Go(func() error {
+		working, end := whileBoth(ctx, others)
+		defer end()
+		return r.jobs.run(working)
+	})
 	group.Go(func() error { return r.keeper.Run(others) })
 	group.Go(func() error { return r.drift.run(others) })
 	group.Go(func() error {

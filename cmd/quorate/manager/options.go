@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -52,6 +54,12 @@ type Options struct {
 	UnknownMemberGrace time.Duration
 	// Version is this program's, for what is stored beside a snapshot.
 	Version string
+	// RestoreDir is where live restores keep their journal and the snapshot in plain: it
+	// must outlive the container, and needs not outlive the pod. RestoreKeysDir is for
+	// their keys: in memory.
+	RestoreDir, RestoreKeysDir string
+	// NodeName is the Node that this replica runs on; empty outside of the cluster.
+	NodeName string
 	// GateOnly leaves the controllers out.
 	GateOnly bool
 	// Certificates holds the lifetimes.
@@ -70,7 +78,8 @@ func Defaults() Options {
 		WebhookAddress: webhooks.DefaultAddress, HealthAddress: ":8081", MetricsAddress: ":8080",
 		AgentImage: "quorate:latest", EtcdImage: "etcd:v{version}", LearnerGrace: etcd.DefaultLearnerGrace,
 		UnknownMemberGrace: cluster.DefaultGrace,
-		DrainDelay:         webhooks.DefaultDrainDelay, Certificates: certs.DefaultPolicy(),
+		RestoreDir:         filepath.Join(os.TempDir(), "quorate-restores"), RestoreKeysDir: filepath.Join(os.TempDir(), "quorate-restore-keys"),
+		DrainDelay: webhooks.DefaultDrainDelay, Certificates: certs.DefaultPolicy(),
 	}
 }
 
@@ -81,6 +90,7 @@ func (o Options) Validate() error {
 		{"webhook configuration", o.Configuration}, {"certificate secret", o.Secret},
 		{"webhook address", o.WebhookAddress}, {"health address", o.HealthAddress}, {"metrics address", o.MetricsAddress},
 		{"agent image", o.AgentImage}, {"etcd image", o.EtcdImage},
+		{"folder for restores", o.RestoreDir}, {"folder for the keys of restores", o.RestoreKeysDir},
 	} {
 		if required.value == "" {
 			return fmt.Errorf("%w: no %s", ErrOptions, required.name)

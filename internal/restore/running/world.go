@@ -4,7 +4,6 @@ import (
 	"io"
 
 	"github.com/quorate/quorate/internal/restore"
-	"github.com/quorate/quorate/internal/restore/reach"
 	"github.com/quorate/quorate/internal/snapshot"
 	"github.com/quorate/quorate/internal/store"
 	"github.com/quorate/quorate/internal/talos"
@@ -39,7 +38,7 @@ func OpenWith(bundle []byte, s store.Store) (*World, error) {
 	if err != nil {
 		return nil, err
 	}
-	nodes := reach.NewNodes(secrets, talos.Timeouts{})
+	reach := &restore.Talos{Bundle: secrets}
 	decrypt := func(r io.Reader) (io.Reader, error) { return snapshot.Open(r, key) }
-	return &World{Nodes: nodes, Etcd: reach.NewEtcd(secrets), Store: s, Decrypt: decrypt, Close: nodes.Close}, nil
+	return &World{Nodes: reach, Etcd: reach, Store: s, Decrypt: decrypt, Close: reach.Close}, nil
 }
