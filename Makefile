@@ -162,7 +162,7 @@ verify-format:
 
 .PHONY: verify-modules
 verify-modules:
-	@for module in $(MODULES) $(wildcard test/tools/*-*/) test/tools/etcd; do (cd $$module && go mod tidy -diff) || { \
+	@for module in $(MODULES) $(wildcard test/tools/*-*/) test/tools/etcd test/tools/versitygw; do (cd $$module && go mod tidy -diff) || { \
 		echo "verify: go.mod or go.sum of $$module is not tidy" >&2; exit 1; }; done
 
 # A path of one person's machine means nothing on another.
