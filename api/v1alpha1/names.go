@@ -16,7 +16,7 @@ const (
 	// done for it before a person takes it away. Its value is the restore's epoch.
 	AnnotationHeldByRestore = "quorate.dev/held-by-restore"
 	// AnnotationRelease, with the epoch that holds a TalosOperation, asks its
-	// controller to let it go on.
+	// controller to let it go on; with any value if it is paused.
 	AnnotationRelease = "quorate.dev/release"
 	// AnnotationRequestedBy on a TalosOperation is the user name of who ordered it. The
 	// gate lets nobody give another name than their own.

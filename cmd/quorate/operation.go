@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -64,15 +63,8 @@ func (o *operationOptions) connect() (namespace string, err error) {
 	if err != nil {
 		return "", err
 	}
-	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		return "", fmt.Errorf("build the scheme: %w", err)
-	}
-	o.client, err = client.New(config, client.Options{Scheme: scheme})
-	if err != nil {
-		return "", fmt.Errorf("make a client: %w", err)
-	}
-	return namespace, nil
+	o.client, err = newKube(config)
+	return namespace, err
 }
 
 // subject is an object that a command line names.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -82,18 +83,18 @@ func TestOperationRelease(t *testing.T) {
 	const machine = "Restore 7 holds talosmachine/cp-3 in factory. Once it is released: " + afterMachine + "\n"
 	for _, answer := range []string{"", "\n", "n\n", "yesterday\n"} {
 		w.stdin = answer
-		end := ""
+		end := "declined; nothing was changed\n"
 		if answer == "" {
-			end = "\n"
+			end = "\nnobody answered; nothing was changed. Give --yes to skip the question\n"
 		}
-		w.gives(newOperationReleaseCommand, exitFailed, "", machine+"Release it? [y/N] "+end+"nothing was released\n", "talosmachine/cp-3")
+		w.gives(newOperationReleaseCommand, exitFailed, "", machine+"Release it? [y/N] "+end, "talosmachine/cp-3")
 	}
 	if w.annotations(&v1alpha1.TalosMachine{}, "cp-3")[v1alpha1.AnnotationHeldByRestore] != "7" {
 		t.Error("it was released without a yes")
 	}
 	w.stdin = "Y\n"
 	w.gives(newOperationReleaseCommand, exitOK, "talosmachine/cp-3 released\n", machine+"Release it? [y/N] ", "tm/cp-3")
-	w.gives(newOperationReleaseCommand, exitFailed, "", "talosmachine/cp-3 in factory: no restore holds it, so there is nothing to release\n", "machine/cp-3")
+	w.gives(newOperationReleaseCommand, exitFailed, "", "talosmachine/cp-3 in factory: no restore holds it, nor is it paused, so there is nothing to release\n", "machine/cp-3")
 	w.gives(newOperationReleaseCommand, exitOK, "etcd/orders released\n", "Restore 7 holds etcd/orders in factory. Once it is released: "+afterEtcd+"\n", "etcd/orders", "--yes")
 	if _, held := w.annotations(&v1alpha1.Etcd{}, "orders")[v1alpha1.AnnotationHeldByRestore]; held {
 		t.Error("the Etcd is still held")
@@ -103,6 +104,30 @@ func TestOperationRelease(t *testing.T) {
 		t.Errorf("annotations %v", got)
 	}
 	w.gives(newOperationReleaseCommand, exitFailed, "", "talosoperation/older in factory: it was released before, and its controller has not followed yet\n", "older", "-y")
+}
+
+// A paused restore goes on where it stopped, unless it never began.
+func TestPausedOperationRelease(t *testing.T) {
+	paused := rewind()
+	paused.Status.Phase, paused.Status.FailureReason = v1alpha1.PhasePaused, "etcd was not recovered within 1h0m0s."
+	unbegun := rewind()
+	unbegun.Name, unbegun.Status = "unbegun", v1alpha1.TalosOperationStatus{Phase: v1alpha1.PhasePaused, FailureReason: "The snapshot is cut off."}
+	running := rewind()
+	running.Name = "running"
+	w := newOperationWorld(t, paused, unbegun, running)
+	const said = "talosoperation/rewind in factory is paused: etcd was not recovered within 1h0m0s. Once it is released: the operation goes on at Recovering.\n"
+	w.stdin = "n\n"
+	w.gives(newOperationReleaseCommand, exitFailed, "", said+"Release it? [y/N] declined; nothing was changed\n", "rewind")
+	if _, asked := w.annotations(&v1alpha1.TalosOperation{}, "rewind")[v1alpha1.AnnotationRelease]; asked {
+		t.Error("it was released without a yes")
+	}
+	w.gives(newOperationReleaseCommand, exitOK, "talosoperation/rewind released\n", said, "rewind", "-y")
+	if got := w.annotations(&v1alpha1.TalosOperation{}, "rewind"); got[v1alpha1.AnnotationRelease] != "retry" {
+		t.Errorf("annotations %v", got)
+	}
+	w.gives(newOperationReleaseCommand, exitFailed, "", "talosoperation/rewind in factory: it was released before, and its controller has not followed yet\n", "rewind", "-y")
+	w.gives(newOperationReleaseCommand, exitFailed, "", "talosoperation/unbegun in factory: it was paused before it changed anything, and does not go on. Delete it, and order it again once what it names is mended\n", "unbegun", "-y")
+	w.gives(newOperationReleaseCommand, exitFailed, "", "talosoperation/running in factory: no restore holds it, nor is it paused, so there is nothing to release\n", "running", "-y")
 }
 
 // What runs on release depends on what the object is about.
@@ -133,8 +158,10 @@ func TestAfterwards(t *testing.T) {
 }
 
 func TestOperationCompletion(t *testing.T) {
-	w := newOperationWorld(t, everything()...)
-	for held, want := range map[bool]string{false: "rewind older", true: "talosoperation/older talosmachine/cp-3 etcd/orders"} {
+	paused := rewind()
+	paused.Name, paused.Status.Phase, paused.CreationTimestamp = "stopped", v1alpha1.PhasePaused, metav1.NewTime(operationNow.Add(-48*time.Hour))
+	w := newOperationWorld(t, append(everything(), paused)...)
+	for held, want := range map[bool]string{false: "rewind older stopped", true: "talosoperation/stopped talosoperation/older talosmachine/cp-3 etcd/orders"} {
 		o := newOperationOptions()
 		o.client = w.api
 		*o.flags.Namespace = "factory"

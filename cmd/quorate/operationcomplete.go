@@ -5,12 +5,14 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/quorate/quorate/api/v1alpha1"
 )
 
 // completeTimeout bounds what a key press may wait for.
 const completeTimeout = 3 * time.Second
 
-// complete offers the first argument: operations, or only what is held.
+// complete offers the first argument: operations, or only what can be released.
 func (o *operationOptions) complete(held bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -37,6 +39,11 @@ func (f findings) names(held bool) (out []string) {
 			out = append(out, op.Name)
 		}
 		return out
+	}
+	for i := range f.Operations {
+		if op := &f.Operations[i]; op.Status.Phase == v1alpha1.PhasePaused && stepOf(op) != "" {
+			out = append(out, subject{"TalosOperation", op.Name}.String())
+		}
 	}
 	for _, h := range f.Held {
 		out = append(out, subject{h.Kind, h.Name}.String())

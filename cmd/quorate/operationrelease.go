@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -15,12 +12,13 @@ import (
 	"github.com/quorate/quorate/internal/epoch"
 )
 
-const releaseHelp = `Let go what a restore holds, after saying what will run then.
+const releaseHelp = `Let go what a restore holds, or an operation that is paused, after saying what will
+run then.
 
 An operation is released by its name, a machine and an Etcd by kind and name. What
 runs after that may not be undone; nothing runs before.
 
-Exit codes: 0 released, 1 not held, refused or failed, 2 usage.`
+Exit codes: 0 released, 1 neither held nor paused, refused or failed, 2 usage.`
 
 func newOperationReleaseCommand(o *operationOptions) *cobra.Command {
 	yes := false
@@ -41,9 +39,9 @@ func newOperationReleaseCommand(o *operationOptions) *cobra.Command {
 }
 
 var (
-	errNotHeld  = errors.New("no restore holds it, so there is nothing to release")
+	errNotHeld  = errors.New("no restore holds it, nor is it paused, so there is nothing to release")
+	errUnbegun  = errors.New("it was paused before it changed anything, and does not go on. Delete it, and order it again once what it names is mended")
 	errReleased = errors.New("it was released before, and its controller has not followed yet")
-	errKept     = errors.New("nothing was released")
 )
 
 func (o *operationOptions) release(cmd *cobra.Command, arg string, yes bool) error {
@@ -63,10 +61,11 @@ func (o *operationOptions) release(cmd *cobra.Command, arg string, yes bool) err
 	if err := releasable(found); err != nil {
 		return fmt.Errorf("%s in %s: %w", s, namespace, err)
 	}
-	number, _ := epoch.Held(before)
-	fmt.Fprintf(cmd.ErrOrStderr(), "Restore %s holds %s in %s. Once it is released: %s\n", number, s, namespace, afterwards(before))
-	if !yes && !agrees(cmd.InOrStdin(), cmd.ErrOrStderr(), "Release it?") {
-		return errKept
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s Once it is released: %s\n", waitsFor(before, s), afterwards(before))
+	if !yes {
+		if err := newPerson(cmd.InOrStdin(), cmd.ErrOrStderr()).agree("Release it?"); err != nil {
+			return err
+		}
 	}
 	if err := o.write(cmd.Context(), before, found); err != nil {
 		return fmt.Errorf("release %s in %s: %w", s, namespace, err)
@@ -75,10 +74,22 @@ func (o *operationOptions) release(cmd *cobra.Command, arg string, yes bool) err
 	return nil
 }
 
+// waitsFor says what keeps an object from going on.
+func waitsFor(o client.Object, s subject) string {
+	if number, held := epoch.Held(o); held {
+		return fmt.Sprintf("Restore %s holds %s in %s.", number, s, o.GetNamespace())
+	}
+	return fmt.Sprintf("%s in %s is paused: %s", s, o.GetNamespace(), oneLine(messageOf(o.(*v1alpha1.TalosOperation))))
+}
+
 // releasable releases the object in memory, or says why there is nothing to release.
 func releasable(found client.Object) error {
-	if op, is := found.(*v1alpha1.TalosOperation); is && epoch.Released(op) {
+	op, is := found.(*v1alpha1.TalosOperation)
+	switch {
+	case is && epoch.Released(op):
 		return errReleased
+	case is && op.Status.Phase == v1alpha1.PhasePaused && stepOf(op) == "":
+		return errUnbegun
 	}
 	if !epoch.Release(found) {
 		return errNotHeld
@@ -92,18 +103,4 @@ func (o *operationOptions) write(ctx context.Context, before, after client.Objec
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	return o.client.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
-}
-
-// agrees asks a question whose answer is no unless it is said to be yes.
-func agrees(in io.Reader, out io.Writer, question string) bool {
-	fmt.Fprintf(out, "%s [y/N] ", question)
-	answer, err := bufio.NewReader(in).ReadString('\n')
-	if err != nil {
-		fmt.Fprintln(out) // nobody ended the line
-	}
-	switch strings.ToLower(strings.TrimSpace(answer)) {
-	case "y", "yes":
-		return true
-	}
-	return false
 }

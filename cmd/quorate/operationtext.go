@@ -54,6 +54,9 @@ func afterwards(o client.Object) string {
 
 func operationAfterwards(op *v1alpha1.TalosOperation) string {
 	r := op.Spec.EtcdRestore
+	if op.Status.Phase == v1alpha1.PhasePaused && stepOf(op) != "" {
+		return fmt.Sprintf("the operation goes on at %s.", stepOf(op))
+	}
 	if r == nil {
 		return fmt.Sprintf("the operation %s runs on TalosCluster %s.", op.Spec.Kind, op.Spec.ClusterRef.Name)
 	}

@@ -25,15 +25,21 @@ func Hold(o metav1.Object, epoch string) bool {
 	return annotate(o, v1alpha1.AnnotationHeldByRestore, epoch)
 }
 
-// Release lets a held object go on, and tells whether it was held. The caller writes
-// the object. Of a TalosOperation it is a request, which its controller follows.
+// retry is what releases a paused TalosOperation, which no epoch holds.
+const retry = "retry"
+
+// Release lets a held object or a paused TalosOperation go on, and tells whether it was
+// one. The caller writes the object. Of a TalosOperation it is a request, which its
+// controller follows.
 func Release(o metav1.Object) bool {
 	epoch, held := Held(o)
+	if op, is := o.(*v1alpha1.TalosOperation); is && op.Status.Phase == v1alpha1.PhasePaused {
+		return !Released(op) && annotate(o, v1alpha1.AnnotationRelease, retry)
+	} else if is {
+		return held && annotate(o, v1alpha1.AnnotationRelease, epoch)
+	}
 	if !held {
 		return false
-	}
-	if _, is := o.(*v1alpha1.TalosOperation); is {
-		return annotate(o, v1alpha1.AnnotationRelease, epoch)
 	}
 	rest := o.GetAnnotations()
 	delete(rest, v1alpha1.AnnotationHeldByRestore)
@@ -41,11 +47,14 @@ func Release(o metav1.Object) bool {
 	return true
 }
 
-// Released tells whether a person has let a held TalosOperation go on: for the epoch
-// that holds it, and not for one before.
+// Released tells whether a person has let a TalosOperation go on: a held one for the
+// epoch that holds it, and not for one before; a paused one with any value.
 func Released(op *v1alpha1.TalosOperation) bool {
 	epoch, held := Held(op)
 	asked, ok := op.Annotations[v1alpha1.AnnotationRelease]
+	if op.Status.Phase == v1alpha1.PhasePaused {
+		return asked != ""
+	}
 	return held && ok && asked == epoch
 }
 

@@ -47,3 +47,22 @@ func TestOperationIsReleasedByRequest(t *testing.T) {
 		t.Error("it is released by what was asked for another epoch")
 	}
 }
+
+// A paused TalosOperation is not held, and is released by any value, once.
+func TestPausedOperationIsReleased(t *testing.T) {
+	op := &v1alpha1.TalosOperation{}
+	if Release(op) {
+		t.Error("a pending one is released")
+	}
+	op.Status.Phase = v1alpha1.PhasePaused
+	if _, held := Held(op); held || Released(op) || HeldText("TalosOperation", op) != "" {
+		t.Error("it is held, or released before anybody asked")
+	}
+	if !Release(op) || Release(op) || !Released(op) || op.Annotations[v1alpha1.AnnotationRelease] != "retry" {
+		t.Errorf("annotations %v", op.Annotations)
+	}
+	op.Annotations[v1alpha1.AnnotationRelease] = "please"
+	if !Released(op) || Release(op) {
+		t.Error("another value does not release it")
+	}
+}
