@@ -62,7 +62,7 @@ func newRootCommand() *cobra.Command {
 		RunE:          showHelp,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
-	root.AddCommand(newManagerCommand(), newPolicyCommand(), newWhyCommand(), newDoctorCommand(), newOperationCommand(), newBackupCommand(), newVersionCommand(), newSnapshotWorkerCommand())
+	root.AddCommand(newManagerCommand(), newPolicyCommand(), newWhyCommand(), newDoctorCommand(), newOperationCommand(), newBackupCommand(), newRestoreCommand(), newVersionCommand(), newSnapshotWorkerCommand())
 	return root
 }
 

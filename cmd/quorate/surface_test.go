@@ -25,7 +25,7 @@ func TestNothingRemovesAMember(t *testing.T) {
 	slices.Sort(got)
 	if want := []string{
 		"quorate backup", "quorate backup list", "quorate backup now", "quorate backup verify", "quorate doctor", "quorate manager", "quorate operation", "quorate operation get", "quorate operation list", "quorate operation release", "quorate operation watch", "quorate policy", "quorate policy explain", "quorate policy generate", "quorate policy rules",
-		"quorate policy test", "quorate snapshot-worker", "quorate version", "quorate why",
+		"quorate policy test", "quorate restore", "quorate snapshot-worker", "quorate version", "quorate why",
 	}; !slices.Equal(got, want) {
 		t.Errorf("commands %q, want %q", got, want)
 	}
