@@ -10,10 +10,11 @@ import (
 )
 
 type restoreOptions struct {
-	flags  *genericclioptions.ConfigFlags
-	live   bool
-	part   liveOptions
-	output string
+	flags         *genericclioptions.ConfigFlags
+	live, recover bool
+	livePart      liveOptions
+	recoverPart   recoverOptions
+	output        string
 }
 
 const restoreHelp = `Restore a cluster's etcd from a snapshot. Everything written after it is lost.
@@ -23,18 +24,25 @@ which order, what is lost, what stands in the way. Then it asks, and wants the
 cluster's name typed. The controller does the work; --follow shows it, over the time
 without an API and through whichever control plane answers.
 
-Exit codes: 0 restored (without --follow: ordered), 1 refused, declined, paused or
-failed, 2 usage.`
+--recover-cluster needs no Kubernetes: this process wipes and recovers the control
+planes itself, from the secrets bundle and the object store. It goes on with a restore
+that has stopped half-way, and begins one for a cluster that is lost. AWS_ACCESS_KEY_ID
+and AWS_SECRET_ACCESS_KEY are the store's credentials.
+
+Exit codes: 0 restored (with --live and without --follow: ordered), 1 refused, declined,
+paused or failed, 2 usage.`
 
 const restoreExample = `  quorate restore --live --override --follow
-  quorate restore --live --cluster prod --backup nightly --snapshot etcd-20300102T150405Z.snapshot.age --override`
+  quorate restore --live --cluster prod --backup nightly --snapshot etcd-20300102T150405Z.snapshot.age --override
+  quorate restore --recover-cluster --bundle secrets.yaml --store s3://backups/prod --s3-endpoint https://s3.example.com \
+    --snapshot etcd-20300102T150405Z.snapshot.age --node-endpoint 192.0.2.11 --node-endpoint 192.0.2.12 --node-endpoint 192.0.2.13`
 
 func newRestoreCommand() *cobra.Command {
 	o := restoreOptions{flags: newConfigFlags()}
 	o.flags.ClusterName = nil // --cluster is the TalosCluster
 	cmd := &cobra.Command{
-		Use:     "restore --live",
-		Short:   "Restore a cluster's etcd from a snapshot, which loses all that came after",
+		Use:     "restore (--live | --recover-cluster)",
+		Short:   "Restore a cluster's etcd from a snapshot, with its API or without",
 		Long:    restoreHelp,
 		Example: restoreExample,
 		Args:    usageArgs(cobra.NoArgs),
@@ -42,23 +50,28 @@ func newRestoreCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&o.live, "live", false, "restore a cluster whose API answers")
-	o.part.addFlags(flags)
+	flags.BoolVar(&o.recover, "recover-cluster", false, "recover a cluster without its API, or go on with a restore that has stopped")
+	o.livePart.addFlags(flags)
+	o.recoverPart.addFlags(flags)
 	addOutputFlag(cmd, &o.output, listFormats)
 	o.flags.AddFlags(flags)
 	return cmd
 }
 
-var errWhichRestore = errors.New("which restore? Give --live for a cluster whose API answers")
+var errWhichRestore = errors.New("which restore? Give --live for a cluster whose API answers, or --recover-cluster for one without")
 
 func runRestore(cmd *cobra.Command, o restoreOptions) error {
 	if err := checkOutput(o.output, listFormats); err != nil {
 		return err
 	}
 	p := newPerson(cmd.InOrStdin(), cmd.ErrOrStderr())
-	if !o.live {
+	if o.live == o.recover {
 		return usageError(errWhichRestore)
 	}
-	return runLive(cmd, o.flags, o.part, p, o.output)
+	if o.recover {
+		return runRecover(cmd, o.recoverPart, o.livePart, p, o.output)
+	}
+	return runLive(cmd, o.flags, o.livePart, p, o.output)
 }
 
 // sleep waits for d, or until the context ends.
