@@ -102,9 +102,9 @@ test-fuzz: ## Hostile admission reviews, FUZZTIME (12000x) twice: the envelope, 
 	$(FUZZ) '^FuzzHandler$$' ./webhooks
 	$(FUZZ) '^FuzzProduct$$' ./webhooks
 
-# One package at a time: each runs a control plane, and some measure time. Its tests
-# wait more than they work.
-E2E := go test -count=1 -p 1 -parallel 4 -timeout 30m
+# Two packages at a time: each runs a control plane of its own, on addresses that it
+# claims, and waits more than it works.
+E2E := go test -count=1 -p 2 -parallel 4 -timeout 30m
 
 .PHONY: test-e2e
 test-e2e: tools ## The test module: real control planes
