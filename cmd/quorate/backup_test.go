@@ -65,7 +65,7 @@ func newBackupWorld(t *testing.T) *backupWorld {
 	b := &v1alpha1.TalosEtcdBackup{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "factory", Name: "hourly"}, Spec: v1alpha1.TalosEtcdBackupSpec{ClusterRef: v1alpha1.LocalRef{Name: "mill"}},
 		Status: v1alpha1.TalosEtcdBackupStatus{
-			Snapshots: []v1alpha1.Snapshot{{Name: threeOClock, Time: at(15), Size: 4096, Revision: 70, Verified: &proved}, {Name: twoOClock, Time: at(14), Size: 2048, Revision: 60, UndoOf: "rewind"}},
+			Snapshots:  []v1alpha1.Snapshot{{Name: threeOClock, Time: at(15), Size: 4096, Revision: 70, Verified: &proved}, {Name: twoOClock, Time: at(14), Size: 2048, Revision: 60, UndoOf: "rewind"}},
 			Conditions: []metav1.Condition{{Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue, Message: "The object store refuses the credentials."}},
 		},
 	}

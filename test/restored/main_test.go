@@ -46,6 +46,18 @@ func run(m *testing.M) (code int) {
 			code = 1
 		}
 	}()
+	dir, err := os.MkdirTemp("", "quorate-store-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	objects, err := startStore(ctx, dir)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = objects.Stop() }()
 	return m.Run()
 }
 

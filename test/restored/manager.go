@@ -102,6 +102,7 @@ func (w *World) container() corev1.Container {
 		Args: append([]string{
 			"manager", "--kubeconfig=" + accountFolder + "/kubeconfig", "--webhook-bind-address=" + w.webhook, "--ip-addresses=127.0.0.1",
 			"--health-bind-address=0.0.0.0:8081", "--metrics-bind-address=0.0.0.0:8080", "--drain-delay=1s", "--certificate-poll=1s",
+			"--restore-dir=" + JobFolder + "/restores", "--restore-keys-dir=" + JobFolder + "/keys",
 		}, w.options.ManagerFlags...),
 		Env: []corev1.EnvVar{
 			field("POD_NAME", "metadata.name"), field("POD_UID", "metadata.uid"), field("POD_NAMESPACE", "metadata.namespace"),
