@@ -49,8 +49,9 @@ func TestLimitOfMemory(t *testing.T) {
 	if !errors.Is(err, snapshot.ErrWorker) && !errors.Is(err, snapshot.ErrDamaged) {
 		t.Fatalf("got %v", err)
 	}
-	if !strings.Contains(err.Error(), "memory") {
-		t.Errorf("got %v, want a word of memory", err)
+	// Go's runtime says so, or falls over the mapping that it did not get.
+	if text := err.Error(); !strings.Contains(text, "memory") && !strings.Contains(text, "the child that opened it died: ") {
+		t.Errorf("got %v, want how the child died", err)
 	}
 }
 
