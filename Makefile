@@ -39,6 +39,10 @@ demo: control-plane ## A real control plane, the gate in front of it, kubectl re
 demo-talos: control-plane ## Talos machines with real etcds: one is deleted, leaves etcd and is replaced; fails if an answer differs
 	cd test && go run ./cmd/demo-talos
 
+.PHONY: demo-restore
+demo-restore: tools ## A cluster restored by the controller in it: the API goes away and comes back; fails if an answer differs
+	cd test && go run ./cmd/demo-restore
+
 .PHONY: up
 up: control-plane ## The same world, kept running, with things to try
 	cd test && go run ./cmd/up

@@ -109,6 +109,7 @@ func (g *Gate) verdict(ctx context.Context, review *reviewRequest) (*admissionv1
 	}
 	g.record(review, r, verdict, controller)
 	response := respondTo(r, res, verdict)
+	auditOrder(response, r)
 	if controller {
 		response.AuditAnnotations[auditExempt] = r.User.Username
 	}

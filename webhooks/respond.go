@@ -19,6 +19,8 @@ const (
 	auditVerdict = "verdict"
 	auditRules   = "rules"
 	auditExempt  = "exempt"
+	// auditOrderedBy is who ordered an operation, which may lose what was written.
+	auditOrderedBy = "ordered-by"
 )
 
 // respondTo puts a verdict into an answer. A denial is a 422 with causes, built
@@ -40,6 +42,16 @@ func respondTo(r *cel.Request, res resource, v cel.Verdict) *admissionv1.Admissi
 	}
 	return response
 }
+
+// auditOrder says who ordered an operation that is let in.
+func auditOrder(response *admissionv1.AdmissionResponse, r *cel.Request) {
+	if response.Allowed && r.Operation == cel.Create && r.Resource == operations && r.Subresource == "" {
+		response.AuditAnnotations[auditOrderedBy] = r.User.Username
+	}
+}
+
+// operations is the resource of TalosOperations.
+const operations = "talosoperations"
 
 // respondWith puts a refusal into an answer.
 func respondWith(r *refusal) *admissionv1.AdmissionResponse {

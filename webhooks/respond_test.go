@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	admissionv1 "k8s.io/api/admission/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -127,6 +128,31 @@ func TestAuditAnnotations(t *testing.T) {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
+	}
+}
+
+// Who ordered an operation is in the audit log, of what is let in alone.
+//
+// covers: C-7
+func TestOrderIsAudited(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		request cel.Request
+		allowed bool
+		want    string
+	}{
+		{"an order", cel.Request{Operation: cel.Create, Resource: "talosoperations"}, true, "alice"},
+		{"a refused one", cel.Request{Operation: cel.Create, Resource: "talosoperations"}, false, ""},
+		{"a later write", cel.Request{Operation: cel.Update, Resource: "talosoperations"}, true, ""},
+		{"of the status", cel.Request{Operation: cel.Create, Resource: "talosoperations", Subresource: cel.Status}, true, ""},
+		{"another kind", cel.Request{Operation: cel.Create, Resource: "etcds"}, true, ""},
+	} {
+		tt.request.User.Username = "alice"
+		response := &admissionv1.AdmissionResponse{Allowed: tt.allowed, AuditAnnotations: map[string]string{}}
+		auditOrder(response, &tt.request)
+		if got := response.AuditAnnotations["ordered-by"]; got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
 	}
 }
 

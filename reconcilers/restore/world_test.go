@@ -88,6 +88,7 @@ func newWorld(t *testing.T, more ...client.Object) *world {
 	w := &world{t: t, at: at, clock: clocktesting.NewFakePassiveClock(start), jobs: &fakeJobs{}, revision: 2_000_000_001}
 	w.prep = func(o Order) (*restore.Marker, error) { return w.marker(o.Operation), nil }
 	w.api = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithIndex(&corev1.Pod{}, "spec.nodeName", func(o client.Object) []string { return []string{o.(*corev1.Pod).Spec.NodeName} }).
 		WithStatusSubresource(quay(), nightly(), order(), plane(1), &v1alpha1.Etcd{}).Build()
 	w.restart()
 	return w
