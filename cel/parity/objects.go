@@ -19,6 +19,9 @@ func (k *kind) decoded(object map[string]any) map[string]any { return decoded(k.
 // finalizers are those that rules hold, and another.
 var finalizers = []any{"quorate.dev/etcd", "quorate.dev/machine", "quorate.dev/etcd-restore", "example.com/other"}
 
+// requesters are a user that requests come from, and another.
+var requesters = []any{"alice", "somebody else"}
+
 func (m maker) newMeta() map[string]any {
 	meta := map[string]any{
 		"name": "it", "namespace": "ns", "uid": "0c9f1f7e-7b53-4a3c-9d36-6f3f0f6c1a11",
@@ -31,7 +34,7 @@ func (m maker) newMeta() map[string]any {
 		meta["labels"] = map[string]any{"team": pick(m, []any{"storage", "platform"})}
 	}
 	if m.chance(0.2) {
-		meta["annotations"] = map[string]any{"quorate.dev/allow-delete": "true", "note": "ünï"}
+		meta["annotations"] = map[string]any{"quorate.dev/allow-delete": "true", "note": "ünï", "quorate.dev/requested-by": pick(m, requesters)}
 	}
 	if m.chance(0.1) {
 		meta["deletionTimestamp"] = "2031-12-31T23:59:59Z"
