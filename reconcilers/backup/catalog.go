@@ -29,8 +29,8 @@ type Catalog struct {
 	Whole []Entry
 	// Partial are objects of snapshots that are not whole, or not any more.
 	Partial []store.Info
-	// Foreign are the names of snapshots of other clusters, and of those that a newer
-	// Quorate wrote; they are left alone.
+	// Foreign are the names of snapshots of other clusters, also of one of the same name
+	// with another bundle, and of those that a newer Quorate wrote; they are left alone.
 	Foreign []string
 }
 
@@ -48,15 +48,22 @@ type beside struct {
 	err    error // snapshot.ErrMeta or snapshot.ErrNewerMeta
 }
 
+// owner is the cluster whose snapshots are looked for. Two of one name are told apart by
+// the ID in their bundles: one that was rebuilt leaves alone what is left of the lost one.
+type owner struct {
+	namespace, cluster string
+	id                 string // of the secrets bundle; empty for whichever
+}
+
 // arrange sorts objects by what they are: pure. metas are by the snapshot's name.
-func arrange(namespace, cluster string, objects []store.Info, metas map[string]beside) (c Catalog) {
+func arrange(of owner, objects []store.Info, metas map[string]beside) (c Catalog) {
 	for _, o := range objects {
 		if _, ok := snapshot.ParseName(o.Name); !ok {
 			continue
 		}
 		b, ok := metas[o.Name]
 		switch {
-		case ok && foreign(b, namespace, cluster):
+		case ok && of.foreign(b):
 			c.Foreign = append(c.Foreign, o.Name)
 		case ok && b.err == nil && b.meta.Name == o.Name && b.meta.Size == o.Size:
 			c.Whole = append(c.Whole, Entry{b.meta, b.object})
@@ -68,7 +75,7 @@ func arrange(namespace, cluster string, objects []store.Info, metas map[string]b
 		delete(metas, o.Name)
 	}
 	for _, b := range metas { // their snapshots are gone
-		if !foreign(b, namespace, cluster) {
+		if !of.foreign(b) {
 			c.Partial = append(c.Partial, b.object)
 		}
 	}
@@ -77,11 +84,12 @@ func arrange(namespace, cluster string, objects []store.Info, metas map[string]b
 	return c
 }
 
-func foreign(b beside, namespace, cluster string) bool {
+func (o owner) foreign(b beside) bool {
 	if b.err != nil {
 		return isNewer(b.err)
 	}
-	return b.meta.Namespace != namespace || b.meta.Cluster != cluster
+	id := b.meta.TalosClusterID
+	return b.meta.Namespace != o.namespace || b.meta.Cluster != o.cluster || id != "" && o.id != "" && id != o.id
 }
 
 // snapshots is status.snapshots.

@@ -57,7 +57,7 @@ func TestListIsBounded(t *testing.T) {
 		objects = append(objects, store.Info{Name: name, Size: 7})
 		metas[name] = beside{meta: snapshot.Meta{Name: name, Size: 7, Namespace: "default", Cluster: "quay", Time: start.Add(time.Duration(n) * time.Minute)}}
 	}
-	got := arrange("default", "quay", objects, metas).snapshots()
+	got := arrange(owner{namespace: "default", cluster: "quay"}, objects, metas).snapshots()
 	if len(got) != 500 || got[0].Name != "etcd-20300102T212900Z.snapshot.age" || !slices.IsSortedFunc(got, func(a, b v1alpha1.Snapshot) int { return b.Time.Compare(a.Time.Time) }) {
 		t.Errorf("listed %d, first %s", len(got), got[0].Name)
 	}

@@ -113,7 +113,8 @@ func (c *cycle) catalog(ctx context.Context) error {
 }
 
 func (c *cycle) look(ctx context.Context) error {
-	seen, known, err := read(ctx, c.store, c.backup.Namespace, c.cluster.Name, c.metas.take(c.backup.UID))
+	of := owner{c.backup.Namespace, c.cluster.Name, c.bundle.ClusterID()}
+	seen, known, err := read(ctx, c.store, of, c.metas.take(c.backup.UID))
 	if err != nil {
 		return err
 	}

@@ -41,15 +41,16 @@ func (m *metas) keep(of types.UID, read map[string]beside) {
 	m.read[of] = read
 }
 
-// Read is the catalog of a cluster's snapshots in a store.
+// Read is the catalog of a cluster's snapshots in a store, also of those that were taken
+// with another secrets bundle.
 func Read(ctx context.Context, s store.Store, namespace, cluster string) (Catalog, error) {
-	c, _, err := read(ctx, s, namespace, cluster, nil)
+	c, _, err := read(ctx, s, owner{namespace: namespace, cluster: cluster}, nil)
 	return c, err
 }
 
 // read asks for those metas alone that are not known by their versions. It gives all by
 // the snapshots' names.
-func read(ctx context.Context, s store.Store, namespace, cluster string, known map[string]beside) (Catalog, map[string]beside, error) {
+func read(ctx context.Context, s store.Store, of owner, known map[string]beside) (Catalog, map[string]beside, error) {
 	var snapshots []store.Info
 	found := map[string]beside{}
 	objects := map[string]store.Info{}
@@ -63,24 +64,24 @@ func read(ctx context.Context, s store.Store, namespace, cluster string, known m
 		}
 	}
 	for name, info := range objects {
-		of, ok := snapshotOf(name)
+		whose, ok := snapshotOf(name)
 		if !ok {
 			continue
 		}
-		b, err := readBeside(ctx, s, info, known[of])
+		b, err := readBeside(ctx, s, info, known[whose])
 		if errors.Is(err, store.ErrNotFound) {
 			continue // deleted in between
 		}
 		if err != nil {
 			return Catalog{}, nil, err
 		}
-		found[of] = b
+		found[whose] = b
 	}
 	kept := make(map[string]beside, len(found))
 	for name, b := range found {
 		kept[name] = b
 	}
-	return arrange(namespace, cluster, snapshots, found), kept, nil
+	return arrange(of, snapshots, found), kept, nil
 }
 
 func readBeside(ctx context.Context, s store.Store, info store.Info, known beside) (beside, error) {
