@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/quorate/quorate/api/v1alpha1"
+	"github.com/quorate/quorate/internal/talos"
 )
 
 // Recovery is the restore of a cluster that is wholly lost, or whose restore has lost
@@ -68,6 +69,10 @@ func describe(ctx context.Context, nodes Nodes, address string) (Node, error) {
 	}
 	if n.BootID, err = client.BootID(ctx); err != nil {
 		return n, err
+	}
+	// Who has no etcd must not be wiped for its sake. That etcd does not answer says nothing.
+	if _, err := client.Members(ctx); errors.Is(err, talos.ErrNotControlPlane) {
+		return n, fmt.Errorf("it is no control plane: %w", err)
 	}
 	n.Machine = cmp.Or(n.NodeName, address)
 	n.Volumes, err = client.Volumes(ctx)

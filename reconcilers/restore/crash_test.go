@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/internal/restore"
+	"github.com/quorate/quorate/internal/store"
 )
 
 // looks is how far a restore may go before it is given up.
@@ -130,6 +132,32 @@ func TestOtherMarker(t *testing.T) {
 		if c.want == "" && (got.Marker == nil || !strings.HasPrefix(o.Status.FailureReason, "There is another restore.")) {
 			t.Errorf("%s: prepared with marker %v; %q", c.label, got.Marker, o.Status.FailureReason)
 		}
+	}
+}
+
+// A restore of the cluster that goes by another backup is one all the same.
+//
+// covers: C-9
+func TestMarkerBesideAnotherBackup(t *testing.T) {
+	weekly := nightly()
+	weekly.Name = "weekly"
+	w := newWorld(t, weekly)
+	w.marker(order())
+	w.edit(func(m *restore.Marker) { m.Operation.Name = "other" })
+	empty, err := store.NewFolder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := w.at
+	w.r.Stores = func(_ context.Context, b *v1alpha1.TalosEtcdBackup) (store.Store, error) {
+		if b.Name == "weekly" {
+			return there, nil
+		}
+		return empty, nil
+	}
+	w.look()
+	if got, want := w.op().Status.EtcdRestore.Message, "Restore other is on its way. This operation is older, and is held when that one is over."; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -60,6 +60,30 @@ func (c *cycle) find(ctx context.Context) error {
 		return nil
 	}
 	c.findMarker(ctx)
+	if c.marker == nil && c.markerErr == nil && c.storeErr == nil {
+		return c.findOthers(ctx)
+	}
+	return nil
+}
+
+// findOthers looks for a restore of the cluster that goes by another of its backups.
+func (c *cycle) findOthers(ctx context.Context) error {
+	var list v1alpha1.TalosEtcdBackupList
+	if err := c.Live.List(ctx, &list, client.InNamespace(c.op.Namespace)); err != nil {
+		return fmt.Errorf("list the backups: %w", err)
+	}
+	for i := range list.Items {
+		b := &list.Items[i]
+		if b.Name == c.backup.Name || b.Spec.ClusterRef.Name != c.op.Spec.ClusterRef.Name || c.marker != nil || c.storeErr != nil {
+			continue
+		}
+		other := &cycle{Reconciler: c.Reconciler, op: c.op, backup: b}
+		other.findMarker(ctx)
+		c.marker, c.markerErr = other.marker, other.markerErr
+		if !errors.Is(other.storeErr, store.ErrSettings) { // such a backup has none
+			c.storeErr = other.storeErr
+		}
+	}
 	return nil
 }
 

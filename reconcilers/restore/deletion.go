@@ -2,6 +2,7 @@ package restore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -33,6 +34,11 @@ func (c *cycle) forget(ctx context.Context) error {
 	if err := c.Jobs.End(ctx, c.clusterKey()); err != nil {
 		return err
 	}
+	if err := c.adopt(ctx); errors.Is(err, errOver) {
+		c.warn(v1alpha1.ReasonRestoreGivenUp, "The restore is given up before anybody could say which etcd was recovered: the cluster's status names the one of before.")
+	} else if err != nil {
+		return err
+	}
 	// What the rewind brought back waits for a person, whether the restore ends well or not.
 	if err := c.holdReturned(ctx); err != nil {
 		return err
@@ -47,6 +53,10 @@ func (c *cycle) forget(ctx context.Context) error {
 // removeMarker removes the copy and the marker, the marker last: while there is one,
 // nothing else begins.
 func (c *cycle) removeMarker(ctx context.Context) error {
+	// Whoever has taken the restore over meanwhile needs the copy.
+	if err := c.saveMarker(ctx); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	if err := c.store.Delete(ctx, restore.PinnedName); err != nil {

@@ -72,7 +72,9 @@ func (c *cycle) strangers(ctx context.Context) (out []string) {
 		return nil // it is said, and decides nothing
 	}
 	for _, n := range c.marker.Nodes {
-		known := slices.ContainsFunc(machines, func(m v1alpha1.TalosMachine) bool { return m.Name == n.Machine && m.Spec.Approved })
+		known := slices.ContainsFunc(machines, func(m v1alpha1.TalosMachine) bool {
+			return m.Spec.Approved && (m.Name == n.Machine || n.NodeName != "" && (m.Status.NodeName == n.NodeName || m.Spec.Hostname == n.NodeName))
+		})
 		if n.ControlPlane() && !known {
 			out = append(out, n.Machine)
 		}

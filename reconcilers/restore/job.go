@@ -54,8 +54,12 @@ func (c *cycle) jobEnded(ctx context.Context, state JobState) (over bool, _ erro
 		c.onward(v1alpha1.ReasonRestoreWaits, fmt.Sprintf("%s: another process is at work: %s.", c.marker.Step, r.Why))
 		return true, c.rest(ctx, busy)
 	case state.Err == nil && r.Outcome == restore.Paused && r.Marker.Fence >= c.marker.Fence && r.Marker.Sequence > c.marker.Sequence:
-		// The store was away when it gave up.
-		return true, c.pause(ctx, r.Why+" "+c.wayOut())
+		// The store was away when it gave up: a release goes by what the store has.
+		c.marker.Failure = r.Marker.Failure
+		if err := c.saveMarker(ctx); err != nil {
+			return true, err
+		}
+		return true, c.pause(ctx, c.marker.Failure+" "+c.wayOut())
 	}
 	return false, nil
 }

@@ -46,7 +46,7 @@ func echo(m *v1alpha1.TalosMachine, request string) string {
 // since says of a control plane that is waited for that it was removed after the
 // snapshot, as its wait may never end.
 func since(m *v1alpha1.TalosMachine, known map[string]bool) string {
-	if known[m.Name] || !controlplane.Approved(m) {
+	if known[m.Name] || known[m.Status.NodeName] || known[m.Spec.Hostname] || !controlplane.Approved(m) {
 		return ""
 	}
 	return " (it was no control plane of the cluster when the restore began, and came back with the snapshot: delete it again, or install it anew)"

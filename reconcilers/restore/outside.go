@@ -59,6 +59,8 @@ type Jobs interface {
 	// Start runs the job of the cluster's marker, unless it runs. The secrets are read
 	// now, while the API answers.
 	Start(ctx context.Context, cluster *v1alpha1.TalosCluster, backup *v1alpha1.TalosEtcdBackup, m *restore.Marker) error
+	// Begun closes the gate of the cluster, before there is a job: its marker is written.
+	Begun(cluster types.NamespacedName)
 	// State is how the cluster's job is; false if this process has had none.
 	State(cluster types.NamespacedName) (JobState, bool)
 	// End stops the cluster's job and erases its folder.

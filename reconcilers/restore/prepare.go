@@ -17,6 +17,14 @@ func (c *cycle) prepare(ctx context.Context) error {
 	if c.cluster == nil || c.backup == nil || c.storeErr != nil {
 		return c.cannot(ctx, c.missing())
 	}
+	if c.markerErr != nil {
+		return c.cannot(ctx, sentence(c.markerErr))
+	}
+	if state, ok := c.Jobs.State(c.clusterKey()); ok && state.Running {
+		c.op.Status.Phase = v1alpha1.PhasePending
+		c.onward(v1alpha1.ReasonRestoreWaits, "Nothing is changed yet: another restore of the cluster is at work in this process.")
+		return c.rest(ctx, busy)
+	}
 	hold, err := c.Lock(ctx, c.clusterKey(), c.lockFor())
 	if errors.Is(err, lease.ErrHeld) {
 		c.op.Status.Phase = v1alpha1.PhasePending
@@ -62,6 +70,7 @@ func (c *cycle) prepareUnder(ctx context.Context, hold Hold) error {
 	if err != nil {
 		return c.unprepared(ctx, err)
 	}
+	c.Jobs.Begun(c.clusterKey())
 	c.marker = m
 	c.mirror()
 	c.warn(v1alpha1.ReasonRestoreStarted, fmt.Sprintf("etcd of cluster %s is restored from snapshot %s of %s, as ordered by %s: all that was written since is lost, and the Kubernetes API is away meanwhile.",

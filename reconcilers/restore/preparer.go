@@ -128,9 +128,10 @@ type preparation struct {
 	undoName   string
 	resealed   snapshot.Resealed
 	pinned     restore.Pinned
-	// pinning is set once the copy may be in the store, marking once the marker may be.
-	pinning, marking bool
-	marker           *restore.Marker
+	// staging is set once the folder is this restore's, pinning once the copy may be in
+	// the store, marking once the marker may be.
+	staging, pinning, marking bool
+	marker                    *restore.Marker
 }
 
 // undone leaves nothing behind: no copy, no plaintext. What may have become a restore is
@@ -145,6 +146,9 @@ func (w *preparation) undone(ctx context.Context, err error) error {
 		if gone := w.Store.Delete(ctx, restore.PinnedName); gone != nil {
 			w.Log.Error(gone, "the copy of the snapshot stays in the object store; the next restore replaces it")
 		}
+	}
+	if !w.staging {
+		return err // it may be the folder of another restore
 	}
 	if erased := w.folder.Erase(); erased != nil {
 		w.Log.Error(erased, "the folder of the restore could not be erased; it goes with the pod")

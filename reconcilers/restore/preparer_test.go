@@ -107,7 +107,7 @@ func newBench(t *testing.T, more ...client.Object) *bench {
 		name := fmt.Sprintf("cp-%d", n+1)
 		b.nodes[name] = &playedNode{name: "node-" + name, address: fmt.Sprintf("192.0.2.%d:50000", n+1)}
 	}
-	b.worker.inspection = snapshot.Inspection{Revision: 400, Keys: 9}
+	b.worker.inspection = snapshot.Inspection{Revision: 400, Keys: 9, Sum: "sha256:" + strings.Repeat("b", 64)}
 	for _, plural := range wanted {
 		b.worker.inspection.CRDs = append(b.worker.inspection.CRDs, snapshot.CRD{Name: plural + ".quorate.dev"})
 	}
@@ -315,6 +315,8 @@ func TestRefused(t *testing.T) {
 		{"damaged inside", func(b *bench) { b.worker.err = fmt.Errorf("%w: the child died", snapshot.ErrDamaged) }, "the snapshot is damaged: the child died"},
 		{"without a definition", func(b *bench) { b.worker.inspection.CRDs = b.worker.inspection.CRDs[1:] },
 			"The snapshot has not the CRDs of this version: etcds.quorate.dev. The controller could not start after the rewind. Take a later snapshot, or install the Quorate of then first."},
+		{"another one under its name", func(b *bench) { b.worker.inspection.Sum = "sha256:other" },
+			shot + " is another snapshot than the one that is described beside it: its sum is sha256:other, and sha256:" + strings.Repeat("b", 64) + " is written there"},
 		{"no way back", func(b *bench) { b.undo = errors.New("nobody gives one") },
 			"take a snapshot that leads back (set withoutUndo to do without): nobody gives one"},
 		{"lock lost", func(b *bench) { b.broken["lock"] = errors.New("the lock is lost") }, "the lock is lost"},
@@ -337,6 +339,35 @@ func TestRefused(t *testing.T) {
 		if got := b.left(); len(got) > 0 {
 			t.Errorf("%s: left behind: %q", c.label, got)
 		}
+	}
+}
+
+// Another restore's folder and copy are its own: who is refused leaves them alone, also
+// if that one began a moment ago.
+func TestOtherRestoreIsLeftAlone(t *testing.T) {
+	b := newBench(t)
+	theirs := b.marker(order())
+	folder, err := b.p.Folder(types.NamespacedName{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := folder.SaveMarker(theirs); err != nil {
+		t.Fatal(err)
+	}
+	b.order.Marker = theirs
+	if _, err := b.prepare(); !errors.Is(err, errBlocked) {
+		t.Errorf("beside a known marker: %v", err)
+	}
+	if _, err := folder.Marker(); err != nil {
+		t.Errorf("its folder: %v", err)
+	}
+	b.order.Marker = nil // it was not there yet when this one looked
+	if _, err := b.prepare(); !errors.Is(err, errBlocked) {
+		t.Errorf("beside a marker that has just come: %v", err)
+	}
+	data, _, err := store.ReadSmall(t.Context(), b.at, restore.PinnedName)
+	if err != nil || string(data) != "ciphertext" {
+		t.Errorf("its copy is %q, %v", data, err)
 	}
 }
 

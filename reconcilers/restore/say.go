@@ -101,7 +101,7 @@ func (c *cycle) stalled(reason, message string) {
 
 // pause stops the operation for good, or until a person has it go on.
 func (c *cycle) pause(ctx context.Context, why string) error {
-	if c.op.Status.Phase != v1alpha1.PhasePaused {
+	if c.read.Status.Phase != v1alpha1.PhasePaused {
 		c.warn(v1alpha1.ReasonRestorePaused, why)
 	}
 	c.op.Status.Phase, c.op.Status.FailureReason = v1alpha1.PhasePaused, conditions.Cut(why, conditions.MaxMessage)

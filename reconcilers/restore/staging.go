@@ -40,6 +40,7 @@ func (w *preparation) taken() string {
 
 // fetch reads the snapshot into the folder; nothing opens it before its sum is right.
 func (w *preparation) fetch(ctx context.Context) (err error) {
+	w.staging = true
 	f, err := os.OpenFile(w.taken(), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("write the snapshot into the folder of the restore: %w", err)
@@ -52,6 +53,9 @@ func (w *preparation) fetch(ctx context.Context) (err error) {
 func (w *preparation) inspect(ctx context.Context) (err error) {
 	if w.inspection, err = w.Worker.Inspect(ctx, w.taken()); err != nil {
 		return err
+	}
+	if w.inspection.Sum != w.meta.PlainSum {
+		return fmt.Errorf("%s is another snapshot than the one that is described beside it: its sum is %s, and %s is written there", w.meta.Name, w.inspection.Sum, w.meta.PlainSum)
 	}
 	p := w.prospect()
 	p.MissingCRDs = missingCRDs(w.inspection.CRDs)
@@ -88,6 +92,9 @@ func (w *preparation) pin(ctx context.Context) error {
 		return fmt.Errorf("read the snapshot in the folder of the restore: %w", err)
 	}
 	defer func() { _ = f.Close() }() // nothing was written to it
+	if err := w.alone(ctx); err != nil {
+		return err
+	}
 	w.pinning = true
 	sealed, err := putSealed(ctx, w.Store, restore.PinnedName, f, w.secrets.Key)
 	if err != nil {
@@ -98,6 +105,19 @@ func (w *preparation) pin(ctx context.Context) error {
 		Floor: w.resealed.Revision, Undo: w.undoName,
 	}
 	return nil
+}
+
+// alone looks once more for another restore's marker: the copy beside it is its own.
+func (w *preparation) alone(ctx context.Context) error {
+	is, _, err := (restore.Markers{Store: w.Store}).Load(ctx)
+	switch {
+	case errors.Is(err, restore.ErrNoMarker):
+		return nil
+	case err != nil:
+		return err
+	}
+	w.Marker = is
+	return blockedBy(restoring.Blocked(w.prospect()))
 }
 
 // bare is a sum as the marker has it.

@@ -28,6 +28,9 @@ func TestStory(t *testing.T) {
 	if o.Status.Phase != v1alpha1.PhaseRunning || s.Step != v1alpha1.StepWiping || s.Target != "cp-1" || !s.SnapshotTime.Time.Equal(taken) || s.RequestedAt == nil {
 		t.Fatalf("prepared: phase %s, %+v", o.Status.Phase, s)
 	}
+	if !w.jobs.begun {
+		t.Error("the gate is open between marker and job")
+	}
 	if got := w.told("TalosCluster", "Warning", v1alpha1.ReasonRestoreStarted); !strings.Contains(got, "as ordered by alice@example.com") {
 		t.Errorf("the cluster's event does not name who ordered it: %q", got)
 	}

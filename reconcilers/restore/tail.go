@@ -53,7 +53,7 @@ func (c *cycle) bound(ctx context.Context) error {
 	if err := c.saveMarker(ctx); err != nil {
 		return err
 	}
-	return c.pause(ctx, c.marker.Failure)
+	return c.pause(ctx, c.marker.Failure+" "+c.wayOut())
 }
 
 // renewAgents waits until the nodes that were not wiped have let go of what they held of
@@ -112,7 +112,7 @@ func (c *cycle) unwiped() (out []string) {
 // before, and the rewound status names that one. Only an etcd that proves to be the
 // recovered one is adopted.
 func (c *cycle) adopt(ctx context.Context) error {
-	if c.cluster == nil || c.marker.Step == v1alpha1.StepReconciling {
+	if c.cluster == nil || c.marker.Step != v1alpha1.StepRejoining {
 		return nil
 	}
 	found, err := c.Recovered(ctx, c.cluster, c.marker)
@@ -204,11 +204,13 @@ func (c *cycle) awaitMachines(ctx context.Context) error {
 	return c.rest(ctx, busy)
 }
 
-// wiped are the control planes that the restore was about, by machine.
+// wiped are the nodes that the restore was about, by the names of machine and Node: a
+// restore that was ordered by command line knows no machine's.
 func wiped(m *restore.Marker) map[string]bool {
 	out := map[string]bool{}
 	for _, n := range m.Nodes {
-		out[n.Machine] = true
+		out[n.Machine], out[n.NodeName] = true, true
 	}
+	delete(out, "")
 	return out
 }

@@ -73,14 +73,14 @@ func choose(f facts) way {
 	switch {
 	case f.deleted:
 		return f.deletion()
+	case f.marker == markerOurs:
+		return f.ours()
 	case f.phase == v1alpha1.PhaseCompleted:
 		return wayOver
 	case f.phase == v1alpha1.PhaseHeld && f.released:
 		return wayRelease
 	case f.phase == v1alpha1.PhaseHeld:
 		return wayHeld
-	case f.marker == markerOurs:
-		return f.ours()
 	}
 	return f.without()
 }

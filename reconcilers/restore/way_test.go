@@ -35,6 +35,8 @@ func TestChoose(t *testing.T) {
 		{"came back", facts{phase: v1alpha1.PhaseHeld, marker: markerNone}, wayHeld},
 		{"came back at a step, and is not gone on with", facts{phase: v1alpha1.PhaseHeld, step: v1alpha1.StepReconciling, marker: markerNone}, wayHeld},
 		{"came back and was released", facts{phase: v1alpha1.PhaseHeld, marker: markerNone, released: true}, wayRelease},
+		{"an older one of the name came back completed", facts{phase: v1alpha1.PhaseCompleted, marker: markerOurs, done: true}, wayTail},
+		{"an older one of the name came back held", facts{phase: v1alpha1.PhaseHeld, marker: markerOurs}, wayJob},
 		{"completed", facts{phase: v1alpha1.PhaseCompleted, marker: markerOther}, wayOver},
 		{"deleted while nothing is done", facts{deleted: true, marker: markerNone}, wayDrop},
 		{"deleted, never begun, store away", facts{deleted: true, marker: markerUnknown}, wayDrop},

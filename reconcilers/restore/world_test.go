@@ -207,6 +207,7 @@ type fakeJobs struct {
 	state  JobState
 	known  bool
 	starts int
+	begun  bool
 	ended  bool
 	err    error
 }
@@ -219,6 +220,8 @@ func (j *fakeJobs) Start(context.Context, *v1alpha1.TalosCluster, *v1alpha1.Talo
 	j.known, j.state.Running = true, true
 	return nil
 }
+
+func (j *fakeJobs) Begun(types.NamespacedName) { j.begun = true }
 
 func (j *fakeJobs) State(types.NamespacedName) (JobState, bool) { return j.state, j.known }
 

@@ -25,9 +25,14 @@ func (c *controllers) newEpochGate(m ctrl.Manager) *epoch.Gate {
 // storeMarks looks for markers in the stores that backups name.
 type storeMarks struct{ secrets client.Reader }
 
-// Marked names the restore whose marker is in the backup's store.
+// Marked names the restore whose marker is in the backup's store. A backup that cannot be
+// used as it is declared has none: a snapshot of it brings back the Secret and the bucket
+// that it was stored with.
 func (s storeMarks) Marked(ctx context.Context, b *v1alpha1.TalosEtcdBackup) (string, error) {
 	at, err := store.FromBackup(ctx, s.secrets, b)
+	if errors.Is(err, store.ErrSettings) {
+		return "", nil
+	}
 	if err != nil {
 		return "", err
 	}
@@ -39,7 +44,7 @@ func (s storeMarks) Marked(ctx context.Context, b *v1alpha1.TalosEtcdBackup) (st
 // version is a restore all the same.
 func markText(m *restore.Marker, err error) (string, error) {
 	switch {
-	case errors.Is(err, restore.ErrNoMarker):
+	case errors.Is(err, restore.ErrNoMarker), errors.Is(err, store.ErrSettings):
 		return "", nil
 	case errors.Is(err, restore.ErrNewerMarker):
 		return conditions.OneLine(err), nil

@@ -107,6 +107,9 @@ func (a access) Start(ctx context.Context, cluster *v1alpha1.TalosCluster, b *v1
 	return a.jobs.Start(client.ObjectKeyFromObject(cluster), running.Access{Bundle: secret.Data["bundle"], Store: options}, m)
 }
 
+// Begun implements restore.Jobs.
+func (a access) Begun(cluster types.NamespacedName) { a.changed(cluster, true) }
+
 // State implements restore.Jobs.
 func (a access) State(cluster types.NamespacedName) (restore.JobState, bool) {
 	s, ok := a.jobs.State(cluster)
@@ -115,7 +118,11 @@ func (a access) State(cluster types.NamespacedName) (restore.JobState, bool) {
 
 // End implements restore.Jobs.
 func (a access) End(ctx context.Context, cluster types.NamespacedName) error {
-	return a.jobs.End(ctx, cluster)
+	if err := a.jobs.End(ctx, cluster); err != nil {
+		return err
+	}
+	a.changed(cluster, false)
+	return nil
 }
 
 // talosOperations sets up what carries out TalosOperations.
@@ -138,7 +145,7 @@ func (c *controllers) talosOperations(m ctrl.Manager, gate *epoch.Gate) error {
 			if err != nil {
 				return marker.Probe{}, err
 			}
-			return probe(ctx, bundle, m.Node(m.Target).Address)
+			return proven(ctx, bundle, m)
 		},
 		Recover: func(b *v1alpha1.TalosEtcdBackup) string { return restore.RecoveryOf(b, "", nil).Command() },
 	}
@@ -146,6 +153,24 @@ func (c *controllers) talosOperations(m ctrl.Manager, gate *epoch.Gate) error {
 		return err
 	}
 	return m.Add(&restore.Resume{Client: m.GetClient(), Live: live, Events: m.GetEventRecorder("quorate"), Stores: stores, Log: log})
+}
+
+// proven is the answer of a control plane whose etcd is the recovered one, else that of the
+// target.
+func proven(ctx context.Context, b *talos.Bundle, m *marker.Marker) (answer marker.Probe, err error) {
+	answer, err = probe(ctx, b, m.Node(m.Target).Address)
+	for _, n := range m.Nodes {
+		if err == nil && answer.Revision >= m.Pinned.Floor {
+			return answer, nil
+		}
+		if !n.ControlPlane() || n.Machine == m.Target {
+			continue
+		}
+		if found, failed := probe(ctx, b, n.Address); failed == nil && found.Revision >= m.Pinned.Floor {
+			return found, nil
+		}
+	}
+	return answer, err
 }
 
 // probe asks the etcd beside a machine API.

@@ -139,7 +139,7 @@ func (j *Jobs) resume(cluster types.NamespacedName) error {
 	}
 	m, err := folder.Marker()
 	if errors.Is(err, restore.ErrNoMarker) {
-		return nil // nothing was begun
+		return folder.Erase() // nothing was begun; what was staged is in plain
 	}
 	if err != nil {
 		return err
