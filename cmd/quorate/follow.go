@@ -15,7 +15,7 @@ import (
 // How long a follower puts up with what a restore brings with it.
 const (
 	// missingLimit is for the operation, which the rewind deletes and the controller
-	// creates again.
+	// creates again, once an API server answers.
 	missingLimit = 15 * time.Minute
 	// silenceLimit is for all API servers: a restore has 60 minutes to bring one back.
 	silenceLimit = 75 * time.Minute
@@ -102,8 +102,10 @@ func (f *follower) missing() error {
 	return nil
 }
 
-// unanswered goes on to the next API server.
+// unanswered goes on to the next API server. What none says is not that the operation is
+// missing.
 func (f *follower) unanswered(err error) error {
+	f.gone = time.Time{}
 	if f.silent.IsZero() {
 		f.silent = f.now()
 		f.say("API server %s does not answer: %s", f.servers[f.at].url, oneLine(err.Error()))

@@ -186,6 +186,36 @@ func TestFollowMissing(t *testing.T) {
 	}
 }
 
+// Time in which no API server answers is not time in which one answers that the operation
+// is missing.
+//
+// covers: C-40
+func TestFollowMissingIsOnlyWhatIsAnswered(t *testing.T) {
+	silence := missingLimit + 5*time.Minute
+	var back time.Duration // when it answered again
+	p := play(t, func(p *played, elapsed time.Duration) {
+		switch {
+		case elapsed >= time.Minute && elapsed < time.Minute+silence:
+			p.stages[0].set(away)
+		default:
+			p.stages[0].set(absent)
+		}
+		if elapsed >= time.Minute+silence && back == 0 {
+			back = elapsed
+		}
+	})
+	p.stages[0].set(absent)
+	p.stages[1].set(away)
+	p.stages[2].set(away)
+	_, err := p.follow(t.Context())
+	if !errors.Is(err, errUnresumed) {
+		t.Errorf("got %v", err)
+	}
+	if elapsed := p.clock.Sub(p.began); elapsed < back+missingLimit || elapsed > back+missingLimit+time.Minute {
+		t.Errorf("it gave up after %s, and the API was back after %s", elapsed, back)
+	}
+}
+
 // Nobody answers any more: bounded, with the pauses growing.
 func TestFollowSilence(t *testing.T) {
 	asked := 0

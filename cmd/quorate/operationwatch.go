@@ -16,10 +16,10 @@ const (
 	// watchEvery is the time between two looks, watchTimeout what one may take.
 	watchEvery   = 2 * time.Second
 	watchTimeout = 10 * time.Second
-	// watchGone is for how long an operation may be missing: a restore's rewind takes
-	// it, and its controller makes it anew.
+	// watchGone is for how long the API server may answer that there is no operation: a
+	// restore's rewind takes it, and its controller makes it anew.
 	watchGone = 15 * time.Minute
-	// watchAway is for how long the API server may be: a restore takes it too.
+	// watchAway is for how long the API server may be away: a restore takes it too.
 	watchAway = 150 * time.Minute
 )
 
@@ -83,7 +83,7 @@ func (o *operationOptions) watch(cmd *cobra.Command, arg string) error {
 func (o *operationOptions) follow(ctx context.Context, op *v1alpha1.TalosOperation, p *operationProgress) (*v1alpha1.TalosOperation, error) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	since := o.now()
+	var missed absence
 	for {
 		if over(op) {
 			p.show(op, "")
@@ -99,8 +99,8 @@ func (o *operationOptions) follow(ctx context.Context, op *v1alpha1.TalosOperati
 			next, err := o.look(ctx, op)
 			switch {
 			case err == nil:
-				op, seen, since = next, true, o.now()
-			case o.tooLong(err, since):
+				op, seen, missed = next, true, absence{}
+			case missed.tooLong(err, o.now()):
 				return nil, err
 			default:
 				p.show(op, waitingFor(err))
@@ -125,12 +125,27 @@ func (o *operationOptions) look(ctx context.Context, op *v1alpha1.TalosOperation
 	return next, nil
 }
 
-// tooLong tells whether nobody need wait any more.
-func (o *operationOptions) tooLong(err error, since time.Time) bool {
-	if errors.Is(err, errOperation) {
-		return o.now().Sub(since) >= watchGone
+// absence is since when the operation is not there, by what the API server answers, and
+// since when that does not answer; zero if not. One ends the other: while nobody answers,
+// nobody can make the operation anew.
+type absence struct{ gone, away time.Time }
+
+// tooLong takes in one look that gave no operation, and tells whether nobody need wait
+// any more.
+func (a *absence) tooLong(err error, now time.Time) bool {
+	since, limit := &a.away, watchAway
+	switch {
+	case apierrors.IsForbidden(err):
+		return true
+	case errors.Is(err, errOperation):
+		since, limit, a.away = &a.gone, watchGone, time.Time{}
+	default:
+		a.gone = time.Time{}
 	}
-	return apierrors.IsForbidden(err) || o.now().Sub(since) >= watchAway
+	if since.IsZero() {
+		*since = now
+	}
+	return now.Sub(*since) >= limit
 }
 
 func waitingFor(err error) string {
