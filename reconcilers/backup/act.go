@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -42,10 +41,22 @@ func (c *cycle) snapshot(ctx context.Context) error {
 		return c.notTaken(err)
 	}
 	c.log.Info("took a snapshot", "name", meta.Name, "revision", meta.Revision, "bytes", meta.Size)
-	if c.requested != "" {
-		c.backup.Status.ObservedBackupRequest = c.requested
+	if err := c.taken(ctx, meta); err != nil {
+		return err
 	}
 	return c.failedOrNil(c.look(ctx))
+}
+
+// taken says at once that a snapshot was taken, and which request it answers: whatever
+// fails afterwards, it is not taken again.
+func (c *cycle) taken(ctx context.Context, meta snapshot.Meta) error {
+	c.seen.add(Entry{Meta: meta})
+	c.backup.Status.Snapshots = c.seen.snapshots()
+	if c.requested != "" {
+		c.answered(c.backup.UID, c.requested)
+		c.backup.Status.ObservedBackupRequest = c.requested
+	}
+	return c.persist(ctx)
 }
 
 func (c *cycle) failedOrNil(err error) error {
@@ -61,46 +72,6 @@ func (c *cycle) notTaken(err error) error {
 		return c.stop(t)
 	}
 	return c.stop(trouble{v1alpha1.ReasonSnapshotFailed, "No snapshot could be taken: " + sentence(err), false})
-}
-
-// prune removes the oldest beyond the retention, and what has not been whole for a day.
-// Of a snapshot that goes, what lies beside it goes first: it is not listed from then on,
-// and what is left is a leftover.
-func (c *cycle) prune(ctx context.Context) error {
-	now := c.Clock.Now()
-	var errs []error
-	gone := 0
-	for _, e := range c.seen.surplus(int(c.backup.Spec.Retention), now) {
-		err := c.store.Remove(ctx, e.MetaObject.Name, e.MetaObject.Version)
-		if err == nil {
-			gone++
-			err = c.store.Delete(ctx, e.Name)
-		}
-		errs = append(errs, err)
-	}
-	for _, o := range c.seen.leftovers(now) {
-		errs = append(errs, c.removeLeftover(ctx, o))
-	}
-	if s, ok := c.store.(store.Sweeper); ok && c.wanted {
-		errs = append(errs, s.Sweep(ctx, now.Add(-leftoverAge)))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return c.failedOrNil(fmt.Errorf("remove old snapshots: %w", err))
-	}
-	if gone > 0 {
-		return c.failedOrNil(c.look(ctx))
-	}
-	return nil
-}
-
-// removeLeftover removes it as it was seen: another one may be written by that name.
-func (c *cycle) removeLeftover(ctx context.Context, o store.Info) error {
-	c.log.Info("removing what is not whole", "name", o.Name, "since", o.Modified.UTC().Format(time.RFC3339))
-	err := c.store.Remove(ctx, o.Name, o.Version)
-	if errors.Is(err, store.ErrChanged) {
-		return nil
-	}
-	return err
 }
 
 // judge is what an error means to whoever reads the status; false for one of the API

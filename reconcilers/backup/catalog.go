@@ -79,9 +79,17 @@ func arrange(of owner, objects []store.Info, metas map[string]beside) (c Catalog
 			c.Partial = append(c.Partial, b.object)
 		}
 	}
-	slices.SortFunc(c.Whole, func(a, b Entry) int { return strings.Compare(b.Name, a.Name) })
+	slices.SortFunc(c.Whole, newestFirst)
 	slices.SortFunc(c.Partial, func(a, b store.Info) int { return strings.Compare(a.Name, b.Name) })
 	return c
+}
+
+func newestFirst(a, b Entry) int { return strings.Compare(b.Name, a.Name) }
+
+// add takes in one that was just taken.
+func (c *Catalog) add(e Entry) {
+	c.Whole = append(c.Whole, e)
+	slices.SortFunc(c.Whole, newestFirst)
 }
 
 func (o owner) foreign(b beside) bool {

@@ -138,7 +138,11 @@ func (c *cycle) due(context.Context) error {
 		return c.stop(trouble{v1alpha1.ReasonScheduleUnusable, sentence(err) + " Correct it: five cron fields in UTC, or @hourly, @daily, @weekly.", true})
 	}
 	c.dueAt = at
-	if asked := conditions.Cut(c.backup.Annotations[v1alpha1.AnnotationBackupRequested], maxRequest); asked != c.backup.Status.ObservedBackupRequest {
+	switch asked := conditions.Cut(c.backup.Annotations[v1alpha1.AnnotationBackupRequested], maxRequest); {
+	case asked == c.backup.Status.ObservedBackupRequest:
+	case asked == c.answer(c.backup.UID): // it could not be said then
+		c.backup.Status.ObservedBackupRequest = asked
+	default:
 		c.requested = asked
 	}
 	c.wanted = c.requested != "" || !at.After(now)
@@ -163,4 +167,19 @@ func (r *Reconciler) tried(of types.UID, now time.Time, err error) {
 		r.patience = map[types.UID]patience{}
 	}
 	r.patience[of] = patience{r.patience[of].failures + 1, now}
+}
+
+func (r *Reconciler) answer(of types.UID) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.answers[of]
+}
+
+func (r *Reconciler) answered(of types.UID, request string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.answers == nil {
+		r.answers = map[types.UID]string{}
+	}
+	r.answers[of] = request
 }

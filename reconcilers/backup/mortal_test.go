@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"time"
 
 	"github.com/quorate/quorate/internal/store"
 )
@@ -19,6 +20,9 @@ func (m *mortal) Put(ctx context.Context, name string, r io.Reader) (info store.
 		info, err = m.Store.Put(ctx, name, r)
 		return err
 	})
+	if err == nil && m.w.stored != nil {
+		m.w.stored(name)
+	}
 	return info, err
 }
 
@@ -54,4 +58,8 @@ func (m *mortal) Remove(ctx context.Context, name string, v store.Version) error
 
 func (m *mortal) Delete(ctx context.Context, name string) error {
 	return m.w.call("delete", func() error { return m.Store.Delete(ctx, name) })
+}
+
+func (m *mortal) Sweep(ctx context.Context, before time.Time) error {
+	return m.w.call("sweep", func() error { return m.Store.(store.Sweeper).Sweep(ctx, before) })
 }

@@ -45,6 +45,9 @@ type Reconciler struct {
 
 	mu       sync.Mutex
 	patience map[types.UID]patience
+	unpruned map[types.UID]stuck
+	// answers are the requests that were answered last, also while nobody could be told.
+	answers map[types.UID]string
 }
 
 // How soon a backup is looked at again.

@@ -69,6 +69,8 @@ type world struct {
 	broken map[string]error
 	// stream may change what a machine sends.
 	stream func(machine string, r io.Reader) io.Reader
+	// stored may be told of each object that was put.
+	stored func(name string)
 	events []string
 	asked  []string
 }
