@@ -20,6 +20,8 @@ const (
 	leftoverAge = 24 * time.Hour
 	// undoAge is how long the way back from a restore is kept, whatever the retention.
 	undoAge = 7 * 24 * time.Hour
+	// maxAhead is how far the clock of an earlier process may have been ahead.
+	maxAhead = 10 * time.Minute
 )
 
 // Catalog is what is in a store. Objects that are not of a snapshot are not in it: a
@@ -114,13 +116,14 @@ func (c Catalog) snapshots() (out []v1alpha1.Snapshot) {
 }
 
 // surplus are the whole snapshots beyond so many: the oldest, but never the newest that
-// is proved, nor the way back from a restore within a week of it.
+// is proved, nor the way back from a restore within a week of it, nor one of a clock that
+// was ahead, which counts for nothing until its time has come.
 func (c Catalog) surplus(retention int, now time.Time) (out []Entry) {
-	proved := slices.IndexFunc(c.Whole, func(e Entry) bool { return e.Verified != nil })
+	proved := slices.IndexFunc(c.Whole, func(e Entry) bool { return e.Verified != nil && !e.ahead(now) })
 	kept := 0
 	for i, e := range c.Whole {
 		switch {
-		case e.UndoOf != "" && now.Sub(e.Time) < undoAge:
+		case e.UndoOf != "" && now.Sub(e.Time) < undoAge, e.ahead(now):
 		case kept < retention || i == proved:
 			kept++
 		default:
@@ -140,14 +143,27 @@ func (c Catalog) leftovers(now time.Time) (out []store.Info) {
 	return out
 }
 
+// ahead tells whether an entry is of a clock that was so far ahead that its time says
+// nothing.
+func (e Entry) ahead(now time.Time) bool { return e.Time.After(now.Add(maxAhead)) }
+
+// newest is the newest of a clock that was right; nil if there is none.
+func (c Catalog) newest(now time.Time) *Entry {
+	if i := slices.IndexFunc(c.Whole, func(e Entry) bool { return !e.ahead(now) }); i >= 0 {
+		return &c.Whole[i]
+	}
+	return nil
+}
+
 // latest is when the newest was taken that is no way back from a restore; zero if none.
-// One of a clock that was ahead counts as of now.
+// One of a clock that was a little ahead counts as of now.
 func (c Catalog) latest(now time.Time) time.Time {
 	for _, e := range c.Whole {
-		if e.UndoOf == "" {
-			if e.Time.After(now) {
-				return now
-			}
+		switch {
+		case e.UndoOf != "" || e.ahead(now):
+		case e.Time.After(now):
+			return now
+		default:
 			return e.Time
 		}
 	}

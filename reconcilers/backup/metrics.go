@@ -43,13 +43,13 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 }
 
 // observe takes what the store has.
-func (m *Metrics) observe(b *v1alpha1.TalosEtcdBackup, seen *Catalog) {
+func (m *Metrics) observe(b *v1alpha1.TalosEtcdBackup, seen *Catalog, now time.Time) {
 	if m == nil {
 		return
 	}
 	var at, size float64
-	if len(seen.Whole) > 0 {
-		at, size = float64(seen.Whole[0].Time.Unix()), float64(seen.Whole[0].Size)
+	if e := seen.newest(now); e != nil {
+		at, size = float64(e.Time.Unix()), float64(e.Size)
 	}
 	m.snapshots.WithLabelValues(b.Namespace, b.Name).Set(float64(len(seen.Whole)))
 	m.newest.WithLabelValues(b.Namespace, b.Name).Set(at)

@@ -33,7 +33,7 @@ func (c *cycle) status(ctx context.Context) error {
 	s.ObservedGeneration = c.backup.Generation
 	if c.seen != nil {
 		s.Snapshots = c.seen.snapshots()
-		c.Metrics.observe(c.backup, c.seen)
+		c.Metrics.observe(c.backup, c.seen, c.Clock.Now())
 	}
 	was := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionReady).DeepCopy()
 	c.verdict()
@@ -66,7 +66,10 @@ func (c *cycle) verdict() {
 }
 
 func (c *cycle) newest() string {
-	e := c.seen.Whole[0]
+	e := c.seen.newest(c.Clock.Now())
+	if e == nil {
+		e = &c.seen.Whole[0]
+	}
 	var members []string
 	for _, m := range e.Members {
 		members = append(members, m.Name)
