@@ -102,6 +102,11 @@ func (c *cycle) catalog(ctx context.Context) error {
 	if err := c.look(ctx); err != nil {
 		return c.failed(err)
 	}
+	return c.unmarked(ctx)
+}
+
+// unmarked ends the steps while a restore's marker is there.
+func (c *cycle) unmarked(ctx context.Context) error {
 	switch _, err := c.store.Stat(ctx, markerName); {
 	case err == nil:
 		return c.stop(trouble{v1alpha1.ReasonRestoreInProgress,

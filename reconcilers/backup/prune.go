@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/internal/store"
@@ -24,6 +25,9 @@ func (c *cycle) prune(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return errors.Join(ctx.Err(), err) // it is no word on the store
 	}
+	if errors.Is(err, errOver) {
+		return err
+	}
 	if err != nil {
 		return c.stuck(c.notPruned(c.backup.UID, unpruned(err)))
 	}
@@ -39,8 +43,22 @@ func (c *cycle) prune(ctx context.Context) error {
 // first: it is not listed from then on, and what is left is a leftover.
 func (c *cycle) remove(ctx context.Context) (gone int, err error) {
 	now := c.Clock.Now()
+	surplus, leftovers := c.seen.surplus(int(c.backup.Spec.Retention), now), c.seen.leftovers(now)
+	if len(surplus)+len(leftovers) == 0 {
+		return 0, nil
+	}
+	ordered, err := c.ordered(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if err := c.unmarked(ctx); err != nil {
+		return 0, err
+	}
 	var errs []error
-	for _, e := range c.seen.surplus(int(c.backup.Spec.Retention), now) {
+	for _, e := range surplus {
+		if ordered[e.Name] {
+			continue
+		}
 		err := c.store.Remove(ctx, e.MetaObject.Name, e.MetaObject.Version)
 		if err == nil {
 			gone++
@@ -48,10 +66,26 @@ func (c *cycle) remove(ctx context.Context) (gone int, err error) {
 		}
 		errs = append(errs, err)
 	}
-	for _, o := range c.seen.leftovers(now) {
+	for _, o := range leftovers {
 		errs = append(errs, c.removeLeftover(ctx, o))
 	}
 	return gone, errors.Join(errs...)
+}
+
+// ordered are the snapshots that operations of the cluster name which are not at their
+// end.
+func (c *cycle) ordered(ctx context.Context) (map[string]bool, error) {
+	all := &v1alpha1.TalosOperationList{}
+	if err := c.Live.List(ctx, all, client.InNamespace(c.backup.Namespace)); err != nil {
+		return nil, fmt.Errorf("list TalosOperations: %w", err)
+	}
+	names := map[string]bool{}
+	for _, op := range all.Items {
+		if r := op.Spec.EtcdRestore; r != nil && op.Spec.ClusterRef.Name == c.cluster.Name && op.Status.Phase != v1alpha1.PhaseCompleted {
+			names[r.Snapshot] = true
+		}
+	}
+	return names, nil
 }
 
 // sweep frees what writers left that died. It needs a right of its own, and nothing but
