@@ -7,7 +7,9 @@ import (
 	"io"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/quorate/quorate/test/cluster"
@@ -27,9 +29,24 @@ const All = "all"
 // buildTimeout bounds a build of three releases from cold caches.
 const buildTimeout = 45 * time.Minute
 
+// found are the answers of before in this process, by minor: each costs a second or two of
+// the compiler's, and a package of tests asks dozens of times.
+var found sync.Map
+
 // Releases answers one minor, such as 3.6, or All of them by rising version. What
 // is missing is built, with its progress; what is there is used.
 func Releases(ctx context.Context, minor string, progress io.Writer) ([]Release, error) {
+	if before, ok := found.Load(minor); ok {
+		return slices.Clone(before.([]Release)), nil
+	}
+	out, err := findReleases(ctx, minor, progress)
+	if err == nil {
+		found.Store(minor, slices.Clone(out))
+	}
+	return out, err
+}
+
+func findReleases(ctx context.Context, minor string, progress io.Writer) ([]Release, error) {
 	ctx, cancel := context.WithTimeout(ctx, buildTimeout)
 	defer cancel()
 	module, err := cluster.GoCommand(ctx, io.Discard, "env", "GOMOD")
