@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/quorate/quorate/internal/restore"
 	"github.com/quorate/quorate/internal/snapshot"
+	"github.com/quorate/quorate/internal/snapshot/stored"
 )
 
 const (
@@ -108,21 +108,9 @@ func (r *Recovery) pin(ctx context.Context) (restore.Pinned, error) {
 	if err != nil {
 		return restore.Pinned{}, err
 	}
-	defer func() { _ = file.Close() }() // nothing is written to it
-	reader, writer := io.Pipe()
-	sealed := make(chan snapshot.Sealed, 1)
-	go func() {
-		s, err := snapshot.Seal(writer, file, r.Key)
-		sealed <- s
-		writer.CloseWithError(err)
-	}()
-	_, err = r.Store.Put(ctx, restore.PinnedName, reader)
-	_ = reader.Close() // ends the sealing, if the store gave up before
-	s := <-sealed
+	sealed, _, err := stored.Put(ctx, r.Store, restore.PinnedName, file, r.Key)
 	if err != nil {
 		return restore.Pinned{}, fmt.Errorf("keep the sealed copy in the store: %w", err)
 	}
-	return restore.Pinned{Sum: hexOf(s.Sum), Size: s.Size, PlainSum: hexOf(s.PlainSum), PlainSize: s.PlainSize}, nil
+	return restore.PinnedOf(sealed), nil
 }
-
-func hexOf(sum string) string { return strings.TrimPrefix(sum, "sha256:") }

@@ -1,10 +1,12 @@
 package restore
 
 import (
+	"strings"
 	"time"
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard/restoring"
+	"github.com/quorate/quorate/internal/snapshot"
 )
 
 // Schema is the form of markers that this version writes.
@@ -128,6 +130,12 @@ type Pinned struct {
 	Floor int64 `json:"floor"`
 	// Undo is the name of the snapshot of what was thrown away; empty without one.
 	Undo string `json:"undo,omitempty"`
+}
+
+// PinnedOf is a copy as it was encrypted. Sums are bare here.
+func PinnedOf(s snapshot.Sealed) Pinned {
+	bare := func(sum string) string { return strings.TrimPrefix(sum, "sha256:") }
+	return Pinned{Sum: bare(s.Sum), Size: s.Size, PlainSum: bare(s.PlainSum), PlainSize: s.PlainSize}
 }
 
 // EtcdSize is the size of an Etcd before the restore.

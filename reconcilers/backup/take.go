@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/internal/controlplane"
 	"github.com/quorate/quorate/internal/snapshot"
+	"github.com/quorate/quorate/internal/snapshot/stored"
 	"github.com/quorate/quorate/internal/store"
 )
 
@@ -91,20 +91,7 @@ func (c *cycle) from(ctx context.Context, m *v1alpha1.TalosMachine, name string)
 	if err != nil {
 		return snapshot.Sealed{}, err
 	}
-	defer func() { _ = stream.Close() }() // it was read to its end, or given up
-	r, w := io.Pipe()
-	var sealed snapshot.Sealed
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		var err error
-		sealed, err = snapshot.Seal(w, stream, c.keys.Key)
-		_ = w.CloseWithError(err) // never fails
-	}()
-	info, err := c.store.Put(ctx, name, r)
-	_ = r.CloseWithError(errors.Join(errors.New("the store takes no more"), err))
-	cancel()
-	<-done
+	sealed, info, err := stored.Put(ctx, c.store, name, stream, c.keys.Key)
 	if err == nil && info.Size != sealed.Size {
 		err = fmt.Errorf("%w: %d bytes were stored of %d", snapshot.ErrDamaged, info.Size, sealed.Size)
 	}

@@ -4,17 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard/restoring"
 	"github.com/quorate/quorate/internal/restore"
-	"github.com/quorate/quorate/internal/snapshot"
+	"github.com/quorate/quorate/internal/snapshot/stored"
 	"github.com/quorate/quorate/internal/store"
 )
 
@@ -96,14 +94,12 @@ func (w *preparation) pin(ctx context.Context) error {
 		return err
 	}
 	w.pinning = true
-	sealed, err := putSealed(ctx, w.Store, restore.PinnedName, f, w.secrets.Key)
+	sealed, _, err := stored.Put(ctx, w.Store, restore.PinnedName, f, w.secrets.Key)
 	if err != nil {
 		return fmt.Errorf("store a copy of the snapshot: %w", err)
 	}
-	w.pinned = restore.Pinned{
-		Sum: bare(sealed.Sum), Size: sealed.Size, PlainSum: bare(sealed.PlainSum), PlainSize: sealed.PlainSize,
-		Floor: w.resealed.Revision, Undo: w.undoName,
-	}
+	w.pinned = restore.PinnedOf(sealed)
+	w.pinned.Floor, w.pinned.Undo = w.resealed.Revision, w.undoName
 	return nil
 }
 
@@ -118,25 +114,6 @@ func (w *preparation) alone(ctx context.Context) error {
 	}
 	w.Marker = is
 	return blockedBy(restoring.Blocked(w.prospect()))
-}
-
-// bare is a sum as the marker has it.
-func bare(sum string) string { return strings.TrimPrefix(sum, "sha256:") }
-
-// putSealed encrypts on the way. If either end fails, the other one is let go.
-func putSealed(ctx context.Context, s store.Store, name string, plain io.Reader, k *snapshot.Key) (sealed snapshot.Sealed, err error) {
-	r, to := io.Pipe()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		var err error
-		sealed, err = snapshot.Seal(to, plain, k)
-		_ = to.CloseWithError(err) // never fails
-	}()
-	_, err = s.Put(ctx, name, r)
-	_ = r.CloseWithError(errors.Join(errors.New("the store takes no more"), err))
-	<-done
-	return sealed, err
 }
 
 // mark writes the marker: from here on the restore is on its way.
