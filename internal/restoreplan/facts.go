@@ -81,10 +81,15 @@ func (f *facts) prospect() restoring.Prospect {
 }
 
 func (f *facts) recovery() restoring.Recovery {
-	s := f.backup.Spec.ObjectStore
-	r := restoring.Recovery{Store: strings.TrimSuffix("s3://"+s.Bucket+"/"+s.Prefix, "/"), Endpoint: s.Endpoint, Region: s.Region, Snapshot: f.snapshot.Name}
-	for i := range f.machines {
-		if m := &f.machines[i]; controlplane.Approved(m) {
+	return RecoveryOf(f.backup, f.snapshot.Name, f.machines)
+}
+
+// RecoveryOf is the command that finishes a restore without Kubernetes.
+func RecoveryOf(b *v1alpha1.TalosEtcdBackup, snapshot string, machines []v1alpha1.TalosMachine) restoring.Recovery {
+	s := b.Spec.ObjectStore
+	r := restoring.Recovery{Store: strings.TrimSuffix("s3://"+s.Bucket+"/"+s.Prefix, "/"), Endpoint: s.Endpoint, Region: s.Region, Snapshot: snapshot}
+	for i := range machines {
+		if m := &machines[i]; controlplane.Approved(m) {
 			r.Nodes = append(r.Nodes, controlplane.Address(m))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard/restoring"
 	"github.com/quorate/quorate/internal/controlplane"
+	"github.com/quorate/quorate/internal/restoreplan"
 	"github.com/quorate/quorate/internal/snapshot"
 )
 
@@ -57,19 +58,7 @@ func (w *preparation) prospect() restoring.Prospect {
 }
 
 func (w *preparation) recovery() restoring.Recovery {
-	return RecoveryOf(w.Backup, w.Operation.Spec.EtcdRestore.Snapshot, w.machines)
-}
-
-// RecoveryOf is the command that finishes a restore without Kubernetes.
-func RecoveryOf(b *v1alpha1.TalosEtcdBackup, snapshot string, machines []v1alpha1.TalosMachine) restoring.Recovery {
-	s := b.Spec.ObjectStore
-	r := restoring.Recovery{Store: strings.TrimSuffix("s3://"+s.Bucket+"/"+s.Prefix, "/"), Endpoint: s.Endpoint, Region: s.Region, Snapshot: snapshot}
-	for i := range machines {
-		if m := &machines[i]; controlplane.Approved(m) {
-			r.Nodes = append(r.Nodes, controlplane.Address(m))
-		}
-	}
-	return r
+	return restoreplan.RecoveryOf(w.Backup, w.Operation.Spec.EtcdRestore.Snapshot, w.machines)
 }
 
 func authorities(f snapshot.Fingerprints) restoring.Authorities {

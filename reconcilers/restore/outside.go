@@ -8,6 +8,7 @@ import (
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/internal/lease"
 	"github.com/quorate/quorate/internal/restore"
+	"github.com/quorate/quorate/internal/restore/running"
 	"github.com/quorate/quorate/internal/store"
 )
 
@@ -68,10 +69,4 @@ type Jobs interface {
 }
 
 // JobState is how a job is.
-type JobState struct {
-	Running  bool
-	Progress restore.Progress
-	// Result and Err are of a job that has ended.
-	Result restore.Result
-	Err    error
-}
+type JobState = running.State

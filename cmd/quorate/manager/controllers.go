@@ -14,7 +14,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/quorate/quorate/cel"
+	"github.com/quorate/quorate/internal/controlplane"
 	"github.com/quorate/quorate/internal/epoch"
+	"github.com/quorate/quorate/internal/lease"
+	"github.com/quorate/quorate/internal/talos"
 	"github.com/quorate/quorate/reconcilers/backup"
 	"github.com/quorate/quorate/reconcilers/cluster"
 	"github.com/quorate/quorate/reconcilers/etcd"
@@ -102,23 +105,37 @@ func (c *controllers) once(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	gate := c.newEpochGate(m)
-	if err := c.talosEtcdBackups(m); err != nil {
-		return fmt.Errorf("%w: %w", errControllers, err)
-	}
-	for _, setup := range []func(ctrl.Manager, *epoch.Gate) error{c.etcds, c.talosClusters, c.talosOperations} {
-		if err := setup(m, gate); err != nil {
+	t := c.newTerm(m)
+	for _, setup := range []func(term) error{c.etcds, c.talosEtcdBackups, c.talosClusters, c.talosOperations} {
+		if err := setup(t); err != nil {
 			return fmt.Errorf("%w: %w", errControllers, err)
 		}
 	}
 	return m.Start(ctx)
 }
 
-func (c *controllers) etcds(m ctrl.Manager, gate *epoch.Gate) error {
+// term is what the controllers share from winning the lease until it is lost. What was
+// read of secrets bundles, and the locks, are for all that follows Talos clusters.
+type term struct {
+	ctrl.Manager
+	gate  *epoch.Gate
+	plane *controlplane.Access
+	locks *lease.Locks
+}
+
+func (c *controllers) newTerm(m ctrl.Manager) term {
+	live := m.GetAPIReader()
+	return term{
+		Manager: m, gate: c.newEpochGate(m), plane: controlplane.New(live, talos.Timeouts{}),
+		locks: &lease.Locks{Live: live, Client: m.GetClient(), Clock: clock.RealClock{}, Identity: c.options.Identity()},
+	}
+}
+
+func (c *controllers) etcds(m term) error {
 	r := &etcd.Reconciler{
 		Client: m.GetClient(), Live: m.GetAPIReader(), Events: m.GetEventRecorder("quorate"), Clock: clock.RealClock{},
 		Log: c.options.Log.WithName("etcd"), Metrics: c.metrics,
-		Images: etcd.Images{Agent: c.options.AgentImage, Etcd: c.options.EtcdImage}, LearnerGrace: c.options.LearnerGrace, Gate: gate,
+		Images: etcd.Images{Agent: c.options.AgentImage, Etcd: c.options.EtcdImage}, LearnerGrace: c.options.LearnerGrace, Gate: m.gate,
 	}
-	return r.Setup(m)
+	return r.Setup(m.Manager)
 }

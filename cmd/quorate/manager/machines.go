@@ -5,36 +5,28 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/quorate/quorate/api/v1alpha1"
-	"github.com/quorate/quorate/internal/controlplane"
 	"github.com/quorate/quorate/internal/drain"
-	"github.com/quorate/quorate/internal/epoch"
 	"github.com/quorate/quorate/internal/kube"
-	"github.com/quorate/quorate/internal/lease"
-	"github.com/quorate/quorate/internal/talos"
 	"github.com/quorate/quorate/reconcilers/cluster"
 	"github.com/quorate/quorate/reconcilers/machine"
 )
 
-// talosClusters sets up what follows TalosClusters and TalosMachines. They share what
-// they read secrets bundles into, and the locks.
-func (c *controllers) talosClusters(m ctrl.Manager, gate *epoch.Gate) error {
-	plane := controlplane.New(m.GetAPIReader(), talos.Timeouts{})
-	locks := &lease.Locks{Live: m.GetAPIReader(), Client: m.GetClient(), Clock: clock.RealClock{}, Identity: c.options.Identity()}
+// talosClusters sets up what follows TalosClusters and TalosMachines.
+func (c *controllers) talosClusters(m term) error {
 	clusters := &cluster.Reconciler{
 		Client: m.GetClient(), Live: m.GetAPIReader(), Events: m.GetEventRecorder("quorate"), Clock: clock.RealClock{},
-		Log: c.options.Log.WithName("taloscluster"), Plane: plane, Dial: cluster.DialBy(plane), Lock: cluster.LockBy(locks),
-		Grace: c.options.UnknownMemberGrace, Metrics: c.clusterMetrics, Gate: gate,
+		Log: c.options.Log.WithName("taloscluster"), Plane: m.plane, Dial: cluster.DialBy(m.plane), Lock: cluster.LockBy(m.locks),
+		Grace: c.options.UnknownMemberGrace, Metrics: c.clusterMetrics, Gate: m.gate,
 	}
-	if err := clusters.Setup(m); err != nil {
+	if err := clusters.Setup(m.Manager); err != nil {
 		return err
 	}
-	return c.talosMachines(m, plane, locks, gate)
+	return c.talosMachines(m)
 }
 
-func (c *controllers) talosMachines(m ctrl.Manager, plane *controlplane.Access, locks *lease.Locks, gate *epoch.Gate) error {
+func (c *controllers) talosMachines(m term) error {
 	objects, err := kube.NewLive(m.GetConfig(), v1alpha1.GroupVersion)
 	if err != nil {
 		return err
@@ -45,8 +37,8 @@ func (c *controllers) talosMachines(m ctrl.Manager, plane *controlplane.Access, 
 	}
 	machines := &machine.Reconciler{
 		Client: m.GetClient(), Live: m.GetAPIReader(), Events: m.GetEventRecorder("quorate"), Clock: clock.RealClock{},
-		Log: c.options.Log.WithName("talosmachine"), Plane: plane, Dial: machine.DialBy(plane), Lock: machine.LockBy(locks),
-		Judge: c.engine, Objects: objects, Drainer: &drain.Drainer{Client: client}, Gate: gate,
+		Log: c.options.Log.WithName("talosmachine"), Plane: m.plane, Dial: machine.DialBy(m.plane), Lock: machine.LockBy(m.locks),
+		Judge: c.engine, Objects: objects, Drainer: &drain.Drainer{Client: client}, Gate: m.gate,
 	}
-	return machines.Setup(m)
+	return machines.Setup(m.Manager)
 }

@@ -9,15 +9,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/internal/controlplane"
 	"github.com/quorate/quorate/internal/epoch"
-	"github.com/quorate/quorate/internal/lease"
 	marker "github.com/quorate/quorate/internal/restore"
 	"github.com/quorate/quorate/internal/restore/running"
+	"github.com/quorate/quorate/internal/restoreplan"
 	"github.com/quorate/quorate/internal/snapshot"
 	"github.com/quorate/quorate/internal/store"
 	"github.com/quorate/quorate/internal/talos"
@@ -112,8 +111,7 @@ func (a access) Begun(cluster types.NamespacedName) { a.changed(cluster, true) }
 
 // State implements restore.Jobs.
 func (a access) State(cluster types.NamespacedName) (restore.JobState, bool) {
-	s, ok := a.jobs.State(cluster)
-	return restore.JobState(s), ok
+	return a.jobs.State(cluster)
 }
 
 // End implements restore.Jobs.
@@ -126,30 +124,28 @@ func (a access) End(ctx context.Context, cluster types.NamespacedName) error {
 }
 
 // talosOperations sets up what carries out TalosOperations.
-func (c *controllers) talosOperations(m ctrl.Manager, gate *epoch.Gate) error {
-	c.restores.term(gate)
+func (c *controllers) talosOperations(m term) error {
+	c.restores.term(m.gate)
 	live, log := m.GetAPIReader(), c.options.Log.WithName("talosoperation")
-	plane := controlplane.New(live, talos.Timeouts{})
-	locks := &lease.Locks{Live: live, Client: m.GetClient(), Clock: clock.RealClock{}, Identity: c.options.Identity()}
 	stores := restore.Stores(backup.StoresBy(live))
 	r := &restore.Reconciler{
 		Client: m.GetClient(), Live: live, Events: m.GetEventRecorder("quorate"), Clock: clock.RealClock{}, Log: log,
-		Lock: restore.LockBy(locks), Stores: stores, Jobs: access{c.restores, live},
+		Lock: restore.LockBy(m.locks), Stores: stores, Jobs: access{c.restores, live},
 		Preparing: &restore.Preparer{
-			Live: live, Plane: plane, Dial: dialNode(plane), Probe: probe, Secrets: secretsBy(live), Worker: &snapshot.Worker{},
+			Live: live, Plane: m.plane, Dial: dialNode(m.plane), Probe: probe, Secrets: secretsBy(live), Worker: &snapshot.Worker{},
 			Undo: undoBy(c.backups), Folder: c.restores.jobs.Folder, StoreAt: restore.StoreAt(live, net.DefaultResolver.LookupHost),
 			Clock: clock.RealClock{}, Log: log, Version: c.options.Version, NodeName: c.options.NodeName,
 		},
-		Recovered: func(ctx context.Context, cluster *v1alpha1.TalosCluster, m *marker.Marker) (marker.Probe, error) {
-			bundle, err := plane.Bundle(ctx, cluster)
+		Recovered: func(ctx context.Context, cluster *v1alpha1.TalosCluster, is *marker.Marker) (marker.Probe, error) {
+			bundle, err := m.plane.Bundle(ctx, cluster)
 			if err != nil {
 				return marker.Probe{}, err
 			}
-			return proven(ctx, bundle, m)
+			return proven(ctx, bundle, is)
 		},
-		Recover: func(b *v1alpha1.TalosEtcdBackup) string { return restore.RecoveryOf(b, "", nil).Command() },
+		Recover: func(b *v1alpha1.TalosEtcdBackup) string { return restoreplan.RecoveryOf(b, "", nil).Command() },
 	}
-	if err := r.Setup(m); err != nil {
+	if err := r.Setup(m.Manager); err != nil {
 		return err
 	}
 	return m.Add(&restore.Resume{Client: m.GetClient(), Live: live, Events: m.GetEventRecorder("quorate"), Stores: stores, Log: log})
