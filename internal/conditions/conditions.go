@@ -26,6 +26,9 @@ func OneLine(err error) string {
 	return strings.TrimSuffix(strings.Join(strings.Fields(err.Error()), " "), ".")
 }
 
+// Sentence is an error's text as a sentence of its own.
+func Sentence(err error) string { return OneLine(err) + "." }
+
 // Set keeps the time of the last transition unless status or reason change: how long
 // something has been so for one reason is what people ask. c.LastTransitionTime is now.
 func Set(all *[]metav1.Condition, c metav1.Condition) {

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/quorate/quorate/api/v1alpha1"
+	"github.com/quorate/quorate/internal/conditions"
 	"github.com/quorate/quorate/internal/snapshot"
 	"github.com/quorate/quorate/internal/store"
 )
@@ -71,7 +72,7 @@ func (c *cycle) notTaken(err error) error {
 	if t, ok := judge(err); ok {
 		return c.stop(t)
 	}
-	return c.stop(trouble{v1alpha1.ReasonSnapshotFailed, "No snapshot could be taken: " + sentence(err), false})
+	return c.stop(trouble{v1alpha1.ReasonSnapshotFailed, "No snapshot could be taken: " + conditions.Sentence(err), false})
 }
 
 // judge is what an error means to whoever reads the status; false for one of the API
@@ -79,7 +80,7 @@ func (c *cycle) notTaken(err error) error {
 func judge(err error) (trouble, bool) {
 	for _, known := range judgements {
 		if errors.Is(err, known.is) {
-			return trouble{known.reason, known.begins + sentence(err) + known.way, known.stalls}, true
+			return trouble{known.reason, known.begins + conditions.Sentence(err) + known.way, known.stalls}, true
 		}
 	}
 	return trouble{}, false

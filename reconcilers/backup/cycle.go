@@ -140,7 +140,7 @@ func (c *cycle) due(context.Context) error {
 	}
 	at, err := next(c.backup.Spec.Schedule, after)
 	if err != nil {
-		return c.stop(trouble{v1alpha1.ReasonScheduleUnusable, sentence(err) + " Correct it: five cron fields in UTC, or @hourly, @daily, @weekly.", true})
+		return c.stop(trouble{v1alpha1.ReasonScheduleUnusable, conditions.Sentence(err) + " Correct it: five cron fields in UTC, or @hourly, @daily, @weekly.", true})
 	}
 	c.dueAt = at
 	switch asked := conditions.Cut(c.backup.Annotations[v1alpha1.AnnotationBackupRequested], maxRequest); {

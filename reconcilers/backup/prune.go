@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/quorate/quorate/api/v1alpha1"
+	"github.com/quorate/quorate/internal/conditions"
 	"github.com/quorate/quorate/internal/store"
 )
 
@@ -133,7 +134,7 @@ func unpruned(err error) trouble {
 	if t, ok := judge(err); ok {
 		return t
 	}
-	return trouble{v1alpha1.ReasonStoreUnusable, "Snapshots are taken, and old ones could not be removed: " + sentence(err) + " It is tried again.", false}
+	return trouble{v1alpha1.ReasonStoreUnusable, "Snapshots are taken, and old ones could not be removed: " + conditions.Sentence(err) + " It is tried again.", false}
 }
 
 func (r *Reconciler) stuckAt(of types.UID) stuck {

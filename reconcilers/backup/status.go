@@ -19,8 +19,6 @@ import (
 
 var errBundle = talos.ErrBundle
 
-func sentence(err error) string { return conditions.OneLine(err) + "." }
-
 func (c *cycle) set(kind string, is metav1.ConditionStatus, reason, message string) {
 	conditions.Set(&c.backup.Status.Conditions, metav1.Condition{
 		Type: kind, Status: is, Reason: reason, Message: message, ObservedGeneration: c.backup.Generation, LastTransitionTime: metav1.NewTime(c.Clock.Now()),

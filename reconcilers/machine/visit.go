@@ -64,15 +64,13 @@ func (c *cycle) ask(ctx context.Context) (reason, message string) {
 		return v1alpha1.ReasonClusterNotFound, fmt.Sprintf("There is no TalosCluster %s in this namespace. Create it, or delete this TalosMachine.", c.machine.Spec.ClusterRef.Name)
 	}
 	if c.bundle, err = c.Plane.Bundle(ctx, c.cluster); err != nil {
-		return v1alpha1.ReasonBundleUnusable, sentence(err)
+		return v1alpha1.ReasonBundleUnusable, conditions.Sentence(err)
 	}
 	if reason, message = c.identify(ctx); reason != "" {
 		return reason, message
 	}
 	return c.nodeReady(ctx)
 }
-
-func sentence(err error) string { return conditions.OneLine(err) + "." }
 
 // identify records the machine's address, Node and etcd member. One that does not
 // answer where it was last is looked for at its endpoint.
@@ -89,15 +87,15 @@ func (c *cycle) identify(ctx context.Context) (reason, message string) {
 func (c *cycle) identifyAt(ctx context.Context, at *v1alpha1.TalosMachine) (reason, message string) {
 	node, err := c.Dial(c.bundle, at, talos.Reader)
 	if err != nil {
-		return v1alpha1.ReasonMachineUnreachable, sentence(err)
+		return v1alpha1.ReasonMachineUnreachable, conditions.Sentence(err)
 	}
 	defer func() { _ = node.Close() }() // nothing is written through it
 	if err := node.VerifyCluster(ctx); err != nil {
-		return visitReason(err), sentence(err)
+		return visitReason(err), conditions.Sentence(err)
 	}
 	name, err := node.NodeName(ctx)
 	if err != nil {
-		return visitReason(err), sentence(err)
+		return visitReason(err), conditions.Sentence(err)
 	}
 	c.machine.Status.Address, c.machine.Status.NodeName = controlplane.Address(at), name
 	if !c.controlPlane() {
@@ -121,11 +119,11 @@ func (c *cycle) recordMember(ctx context.Context, node Node) (reason, message st
 		return v1alpha1.ReasonMemberUnhealthy, "Its etcd is not healthy, or has not joined yet: Talos shows no member of it."
 	}
 	if err != nil {
-		return v1alpha1.ReasonMemberUnhealthy, sentence(err)
+		return v1alpha1.ReasonMemberUnhealthy, conditions.Sentence(err)
 	}
 	members, err := node.Members(ctx)
 	if err != nil {
-		return v1alpha1.ReasonMemberUnhealthy, sentence(err)
+		return v1alpha1.ReasonMemberUnhealthy, conditions.Sentence(err)
 	}
 	for _, m := range members {
 		if m.ID != id {
@@ -157,7 +155,7 @@ func (c *cycle) nodeReady(ctx context.Context) (reason, message string) {
 	if err := c.Live.Get(ctx, types.NamespacedName{Name: name}, node); apierrors.IsNotFound(err) {
 		return v1alpha1.ReasonNodeNotReady, fmt.Sprintf("There is no Node %s, as the machine calls itself.", name)
 	} else if err != nil {
-		return v1alpha1.ReasonNodeNotReady, sentence(err)
+		return v1alpha1.ReasonNodeNotReady, conditions.Sentence(err)
 	}
 	for _, condition := range node.Status.Conditions {
 		if condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue {

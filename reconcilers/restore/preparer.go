@@ -33,7 +33,6 @@ type Node interface {
 	BootID(context.Context) (string, error)
 	HasEtcdData(context.Context) (bool, error)
 	Volumes(context.Context) ([]string, error)
-	MemberID(context.Context) (uint64, error)
 	Close() error
 }
 

@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,15 +48,8 @@ type Limits struct {
 	All, Agents time.Duration
 }
 
-func (l Limits) all() time.Duration    { return orElse(l.All, 150*time.Minute) }
-func (l Limits) agents() time.Duration { return orElse(l.Agents, 10*time.Minute) }
-
-func orElse(d, otherwise time.Duration) time.Duration {
-	if d == 0 {
-		return otherwise
-	}
-	return d
-}
+func (l Limits) all() time.Duration    { return cmp.Or(l.All, 150*time.Minute) }
+func (l Limits) agents() time.Duration { return cmp.Or(l.Agents, 10*time.Minute) }
 
 // How soon an operation is looked at again.
 const (

@@ -108,18 +108,6 @@ func (j *Jobs) State(cluster types.NamespacedName) (State, bool) {
 	return State{!r.ended(), r.progress, r.result, r.err}, true
 }
 
-// Running tells whether any job runs.
-func (j *Jobs) Running() bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for _, r := range j.of {
-		if !r.ended() {
-			return true
-		}
-	}
-	return false
-}
-
 // End stops the cluster's job, and erases its folder.
 func (j *Jobs) End(ctx context.Context, cluster types.NamespacedName) error {
 	j.mu.Lock()
