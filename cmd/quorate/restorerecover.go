@@ -23,7 +23,7 @@ import (
 type recoverOptions struct {
 	bundle, store        string
 	endpoint, region, ca string
-	nodes                []string
+	nodes, without       []string
 }
 
 func (o *recoverOptions) addFlags(flags *pflag.FlagSet) {
@@ -32,6 +32,7 @@ func (o *recoverOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.endpoint, "s3-endpoint", "", "URL of the object store; default: AWS's own of the region")
 	flags.StringVar(&o.region, "s3-region", "us-east-1", "region of the object store")
 	flags.StringVar(&o.ca, "s3-ca", "", "file of the certificates that the object store's is signed by; default: the system's")
+	flags.StringArrayVar(&o.without, "without", nil, "leave a control plane out that does not come back, by its name or its endpoint, once for each; it must stay off until it is wiped. For --recover-cluster")
 	flags.StringArrayVar(&o.nodes, "node-endpoint", nil, "machine API of a control plane, once for each; etcd is recovered on the first. Not needed where a restore goes on")
 }
 
@@ -116,7 +117,7 @@ func (o *recoverOptions) recovery(name string, p *person) (r *recovercluster.Rec
 	nodes := &restore.Talos{Bundle: bundle}
 	r = &recovercluster.Recovery{
 		Store: at, Key: key, Authorities: restoring.Authorities{Etcd: found.Etcd, Kubernetes: found.K8s, OS: found.OS},
-		Nodes: nodes, Etcd: nodes, Folder: folder, Snapshot: name, Endpoints: o.nodes,
+		Nodes: nodes, Etcd: nodes, Folder: folder, Snapshot: name, Endpoints: o.nodes, Without: o.without,
 		Requester: requesterHere(), Quorate: buildVersion(version, debug.ReadBuildInfo), Now: time.Now, Report: recoverReport(p.err),
 	}
 	return r, func() error { return errors.Join(nodes.Close(), os.RemoveAll(dir)) }, nil

@@ -23,6 +23,8 @@ type recovered struct {
 	Outcome    restore.Outcome      `json:"outcome,omitempty"`
 	Why        string               `json:"why,omitempty"`
 	ExtraWipes int                  `json:"extra_wipes,omitempty"`
+	// LeftOut says of each machine that was left out what a person has to do with it.
+	LeftOut []string `json:"left_out,omitempty"`
 }
 
 // requesterHere is who the marker names.
@@ -89,9 +91,13 @@ func tellRecovered(w io.Writer, plan *recovercluster.Plan, result restore.Result
 	var err error
 	switch {
 	case output != "table":
-		err = printData(w, recovered{plan, result.Outcome, result.Why, result.Marker.ExtraWipes}, output)
+		err = printData(w, recovered{plan, result.Outcome, result.Why, result.Marker.ExtraWipes, result.Marker.LeftOutText()}, output)
 	case result.Outcome == restore.Done:
 		_, err = fmt.Fprintf(w, "etcd of cluster %s is recovered and complete, after %d extra wipes. Once the API answers, the controller does the rest: see quorate operation list.\n", plan.Cluster, result.Marker.ExtraWipes)
+		for _, text := range result.Marker.LeftOutText() {
+			_, more := fmt.Fprintln(w, text)
+			err = errors.Join(err, more)
+		}
 	}
 	if err != nil || result.Outcome == restore.Done {
 		return err

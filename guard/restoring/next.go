@@ -75,7 +75,9 @@ func Next(s State, seen Observation, now time.Time, l Limits) Decision {
 	t.step()
 	note := t.note()
 	if t.Failure == "" && !t.Done {
-		t.Failure = Overdue(t.State, note, now, t.l)
+		if t.Failure = Overdue(t.State, note, now, t.l); t.Failure != "" {
+			t.Failure += t.offForGood()
+		}
 	}
 	if t.Failure != "" {
 		t.acts = nil

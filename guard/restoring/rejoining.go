@@ -19,6 +19,8 @@ func (t *turn) rejoining() {
 		t.unproven()
 		return
 	}
+	t.LeftOutAt = nil
+	t.leftMembers(etcd)
 	joined := true
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
@@ -37,8 +39,13 @@ func (t *turn) rejoining() {
 	t.wait("etcd is recovered and every control plane has joined it")
 }
 
-// unproven waits for the recovered etcd. If no control plane has data, there is none.
+// unproven waits for the recovered etcd. If no control plane has data, there is none; if a
+// person has left out what it needed, it is given up.
 func (t *turn) unproven() {
+	if t.forsaken() {
+		t.again()
+		return
+	}
 	for _, n := range t.targetFirst() {
 		seen := t.seen.Nodes[n.Machine]
 		if seen.Mute != "" || seen.Unread != "" || seen.Data {

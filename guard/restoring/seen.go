@@ -91,13 +91,20 @@ func (s State) membersOf(listed []guard.Member, n Node) []guard.Member {
 // machine leaves the member ID out: it is of before the restore, and a node gets
 // another one each time it joins.
 func (n Node) machine() guard.Machine {
-	host := n.Address
-	if h, _, err := net.SplitHostPort(n.Address); err == nil {
-		host = h
-	}
-	m := guard.Machine{Name: n.Machine, PeerURLs: n.PeerURLs, Hosts: []string{host}}
+	m := guard.Machine{Name: n.Machine, PeerURLs: n.PeerURLs, Hosts: []string{n.Host()}}
 	if n.NodeName != "" {
 		m.Hostnames = []string{n.NodeName}
 	}
 	return m
+}
+
+// Host is the node's address without the port, if it has one.
+func (n Node) Host() string { return hostOf(n.Address) }
+
+// hostOf is an address without the port, if it has one.
+func hostOf(address string) string {
+	if h, _, err := net.SplitHostPort(address); err == nil {
+		return h
+	}
+	return address
 }

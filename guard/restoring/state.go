@@ -48,6 +48,11 @@ type State struct {
 	// Since is what the limits count from.
 	Since time.Time
 	Nodes []Node
+	// LeftOut are the machines that a person has the restore do without. Their MemberID is
+	// that in the recovered etcd, if they are in it.
+	LeftOut []Node
+	// LeftOutAt is when one was last left out while the others rejoined; nil if none was.
+	LeftOutAt *time.Time
 	// Target and Own are names of machines; Own is empty if no control plane hosts the
 	// controller.
 	Target, Own string

@@ -29,6 +29,8 @@ type Recovery struct {
 	// Snapshot and Endpoints are what a person gave. With a marker neither is needed.
 	Snapshot  string
 	Endpoints []string
+	// Without are machines that it is done without from here on.
+	Without []string
 	// Requester is who runs this, Quorate the version.
 	Requester, Quorate string
 	Limits             restore.Limits
@@ -59,6 +61,8 @@ type Plan struct {
 	// Failure is why it stopped, empty if it did not say.
 	Failure string   `json:"failure,omitempty"`
 	Steps   []string `json:"steps"`
+	// LeftOut says of each machine that is left out what a person has to do with it.
+	LeftOut []string `json:"left_out,omitempty"`
 
 	meta snapshot.Meta
 }
@@ -74,22 +78,35 @@ func (r *Recovery) Prepare(ctx context.Context) (*Plan, error) {
 	case r.Snapshot != "" && r.Snapshot != m.Snapshot.Name:
 		return nil, fmt.Errorf("%w: %s, at %s. Leave --snapshot out to go on with that one", ErrOther, m.Snapshot.Name, m.Step)
 	}
-	return planOn(m), nil
+	return planOn(m, r.Without, r.Now())
 }
 
-func planOn(m *restore.Marker) *Plan {
+// planOn has m do without what is to be left out, as the job will.
+func planOn(m *restore.Marker, without []string, now time.Time) (*Plan, error) {
 	p := &Plan{Cluster: m.Cluster, Snapshot: m.Snapshot.Name, SnapshotTime: m.Snapshot.Time.UTC(), GoesOn: true, Step: string(m.Step),
 		Owner: m.Owner.Identity, Until: m.Owner.Expires.UTC(), Failure: m.Failure}
-	var nodes []string
-	for _, n := range m.Nodes {
-		nodes = append(nodes, n.Machine+" ("+n.Address+")")
+	before := m.LeftOut
+	if err := m.LeaveOut(without, now); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBlocked, err)
 	}
-	p.Steps = []string{
-		fmt.Sprintf("Take the restore over from %s, which may not act any more from then on", m.Owner.Identity),
-		fmt.Sprintf("Go on at %s, on %s; etcd is recovered on %s", m.Step, strings.Join(nodes, ", "), m.Target),
+	p.Steps = []string{fmt.Sprintf("Take the restore over from %s, which may not act any more from then on", m.Owner.Identity)}
+	if left := m.LeftOut[len(before):]; len(left) > 0 {
+		p.Steps = append(p.Steps, fmt.Sprintf("Do without %s from here on: nothing is asked of it any more", named(left)))
+	}
+	p.Steps = append(p.Steps,
+		fmt.Sprintf("Go on at %s, on %s; etcd is recovered on %s", m.Step, named(m.Nodes), m.Target),
 		"Leave the marker in the store: the controller finishes what needs Kubernetes",
+	)
+	p.LeftOut = m.LeftOutText()
+	return p, nil
+}
+
+func named(nodes []restore.Node) string {
+	var out []string
+	for _, n := range nodes {
+		out = append(out, n.Machine+" ("+n.Address+")")
 	}
-	return p
+	return strings.Join(out, ", ")
 }
 
 func (r *Recovery) planNew(ctx context.Context) (*Plan, error) {
@@ -152,7 +169,7 @@ func (r *Recovery) Run(ctx context.Context, p *Plan) (restore.Result, error) {
 		}
 	}
 	job := &restore.Job{
-		Nodes: r.Nodes, Etcd: r.Etcd, Store: r.Store, Desk: r.Folder, Identity: identity, Ordered: p.GoesOn, Log: logr.Discard(), Limits: r.Limits, Report: r.Report,
+		Nodes: r.Nodes, Etcd: r.Etcd, Store: r.Store, Desk: r.Folder, Identity: identity, Ordered: p.GoesOn, Without: r.Without, Log: logr.Discard(), Limits: r.Limits, Report: r.Report,
 		Decrypt: func(from io.Reader) (io.Reader, error) { return snapshot.Open(from, r.Key) },
 	}
 	return job.Run(ctx)

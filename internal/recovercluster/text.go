@@ -21,6 +21,12 @@ func (p *Plan) WriteText(w io.Writer) error {
 	for i, s := range p.Steps {
 		fmt.Fprintf(&b, "  %d. %s\n", i+1, s)
 	}
+	if len(p.LeftOut) > 0 {
+		b.WriteString("\nLeft out\n")
+	}
+	for _, text := range p.LeftOut {
+		fmt.Fprintf(&b, "  - %s\n", text)
+	}
 	b.WriteString("\nEverything that was written after the snapshot is lost.\n")
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -82,6 +82,7 @@ type nodes struct {
 	boots  map[string]int
 	data   map[string]bool
 	up     map[string]bool
+	mute   map[string]bool // those that do not answer any more
 	asked  []string
 	upload int64
 	// revision is what the recovered etcd begins with, once it is known.
@@ -89,7 +90,7 @@ type nodes struct {
 }
 
 func newNodes(addresses ...string) *nodes {
-	n := &nodes{boots: map[string]int{}, data: map[string]bool{}, up: map[string]bool{}}
+	n := &nodes{boots: map[string]int{}, data: map[string]bool{}, up: map[string]bool{}, mute: map[string]bool{}}
 	for _, a := range addresses {
 		n.data[a] = true
 	}
@@ -138,6 +139,9 @@ func (n nodeAt) do(what string, f func()) error {
 func (n nodeAt) BootID(context.Context) (string, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.mute[n.at] {
+		return "", errors.New("it does not answer")
+	}
 	return fmt.Sprintf("%s boot %d", n.at, n.boots[n.at]), nil
 }
 
@@ -173,7 +177,7 @@ func (n nodeAt) Recover(_ context.Context, r io.Reader) error {
 func (n nodeAt) Bootstrap(context.Context) error {
 	return n.do("bootstrap", func() {
 		for a := range n.data {
-			n.data[a], n.up[a] = true, true
+			n.data[a], n.up[a] = true, !n.mute[a]
 		}
 	})
 }

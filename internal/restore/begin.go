@@ -122,6 +122,9 @@ func (r *run) takeOver(m *Marker) {
 // claim writes the owner.
 func (r *run) claim(ctx context.Context, m *Marker, sequence int64, version store.Version) (Result, error) {
 	if r.Ordered {
+		if err := m.LeaveOut(r.Without, r.Clock.Now()); err != nil {
+			return Result{}, err
+		}
 		m.Failure, m.TargetWipes, m.LimitsFrom = "", 0, r.Clock.Now()
 		m.JobDone = false
 	}

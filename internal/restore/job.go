@@ -42,6 +42,8 @@ type Job struct {
 	// Ordered: a person has this process take the restore over at once, whoever owns
 	// it, and a failure be forgotten.
 	Ordered bool
+	// Without are machines to leave out from here on, if it is Ordered.
+	Without []string
 	Log     logr.Logger
 	Limits  Limits
 	// Report is told each change of what is done or waited for. It must not block.

@@ -55,6 +55,10 @@ type Marker struct {
 
 	// Nodes are the approved control planes, and the workers, sorted by name.
 	Nodes []Node `json:"nodes"`
+	// LeftOut are the machines that a person has the restore do without, LeftOutAt is when
+	// one was last left out while the others rejoined.
+	LeftOut   []Node     `json:"leftOut,omitempty"`
+	LeftOutAt *time.Time `json:"leftOutAt,omitempty"`
 	// Target is the machine that etcd is recovered on; Own the control plane that hosts
 	// the controller, if one does.
 	Target    string     `json:"target"`

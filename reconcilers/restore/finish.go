@@ -56,6 +56,7 @@ func (c *cycle) farewell(ctx context.Context) string {
 	if strangers := c.strangers(ctx); len(strangers) > 0 {
 		said = append(said, fmt.Sprintf("Control planes that were added since the snapshot are strangers until they are declared and approved again: %s.", names(strangers, 5)))
 	}
+	said = append(said, leftOut(m)...)
 	for _, more := range []string{m.Alarms, m.AgentWarning} {
 		if more != "" {
 			said = append(said, more)

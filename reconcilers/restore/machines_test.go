@@ -2,12 +2,14 @@ package restore
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/quorate/quorate/api/v1alpha1"
+	"github.com/quorate/quorate/internal/restore"
 )
 
 func restored(name, echoed string, conditions ...metav1.Condition) v1alpha1.TalosMachine {
@@ -47,5 +49,28 @@ func TestEchoes(t *testing.T) {
 		if !slices.Equal(waits, c.waits) || !slices.Equal(reboot, c.reboot) {
 			t.Errorf("%s: waits for %q, reboots %q; want %q and %q", c.label, waits, reboot, c.waits, c.reboot)
 		}
+	}
+}
+
+// Nobody waits for the machine of a node that was left out, however it is known; what is
+// to be done with it is said.
+//
+// covers: C-41
+func TestStaying(t *testing.T) {
+	byNode, byHost, byAddress := restored("m-2", ""), restored("m-3", ""), restored("m-4", "")
+	byNode.Status.NodeName, byHost.Spec.Hostname, byAddress.Spec.Endpoint = "node-2", "node-3", "192.0.2.4:50000"
+	left := []restore.Node{{Machine: "cp-1", Address: "192.0.2.1"}, {Machine: "node-2", NodeName: "node-2", Address: "192.0.2.2"}, {Machine: "node-3", NodeName: "node-3", Address: "192.0.2.3"}, {Machine: "node-4", Address: "192.0.2.4"}}
+	all := []v1alpha1.TalosMachine{restored("cp-1", ""), byNode, byHost, byAddress, restored("cp-5", "")}
+	if got := staying(all, left); len(got) != 1 || got[0].Name != "cp-5" || len(all) != 5 || all[0].Name != "cp-1" {
+		t.Errorf("got %+v", got)
+	}
+	m := &restore.Marker{Nodes: []restore.Node{{Machine: "cp-5", Address: "192.0.2.5"}}, Target: "cp-5"}
+	if got := leftOut(m); got != nil {
+		t.Errorf("got %q of nobody", got)
+	}
+	m.LeftOut = left[:1]
+	if got := leftOut(m); len(got) != 2 || !strings.HasPrefix(got[0], "cp-1 (192.0.2.1) is left out: it must be off") ||
+		got[1] != "The TalosMachine of one that is gone for good is to be deleted: kubectl annotate talosmachine NAME quorate.dev/allow-delete=true, then kubectl delete talosmachine NAME." {
+		t.Errorf("got %q", got)
 	}
 }

@@ -192,7 +192,7 @@ func (c *cycle) awaitMachines(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	waits, reboot := echoes(machines, c.marker.ReconcileRequest, wiped(c.marker))
+	waits, reboot := echoes(staying(machines, c.marker.LeftOut), c.marker.ReconcileRequest, wiped(c.marker))
 	if len(waits) == 0 {
 		return nil
 	}
