@@ -34,7 +34,8 @@ func TestMain(m *testing.M) {
 func TestRestoreRecoverAsks(t *testing.T) {
 	l := newLost(t)
 	const ask, name = "\nRecover etcd of cluster prod? [y/N] ", "The cluster's name, to be sure: "
-	whole := []string{"--recover-cluster", "--bundle", l.bundle, "--store", l.folder, "--snapshot", lostSnapshot, "--node-endpoint", "192.0.2.11", "--node-endpoint", "192.0.2.12"}
+	// Nobody listens there.
+	whole := []string{"--recover-cluster", "--bundle", l.bundle, "--store", l.folder, "--snapshot", lostSnapshot, "--node-endpoint", "127.9.8.7:1", "--node-endpoint", "127.9.8.8:1"}
 	for _, tt := range []struct {
 		in   string
 		args []string
@@ -55,7 +56,7 @@ func TestRestoreRecoverAsks(t *testing.T) {
 		if code != tt.code || errs != tt.want {
 			t.Errorf("%q: exit %d, stderr\n%q, want %d\n%q", tt.args, code, errs, tt.code, tt.want)
 		}
-		if planned := strings.Contains(out, "  2. Wipe etcd data on 192.0.2.11, 192.0.2.12, all at once; each reboots\n"); planned != (tt.code == exitFailed) {
+		if planned := strings.Contains(out, "  2. Wipe etcd data on 127.9.8.7:1, 127.9.8.8:1, all at once; each reboots\n"); planned != (tt.code == exitFailed) {
 			t.Errorf("%q: stdout %q", tt.args, out)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/quorate/quorate/guard"
+	"github.com/quorate/quorate/guard/restoring"
 	"github.com/quorate/quorate/internal/restore"
 	"github.com/quorate/quorate/internal/snapshot"
 	"github.com/quorate/quorate/internal/store"
@@ -102,14 +103,17 @@ var errUnwanted = errors.New("nobody should ask for that")
 func (n joinedNode) BootID(context.Context) (string, error)          { return n.at + " again", nil }
 func (n joinedNode) HasEtcdData(context.Context) (bool, error)       { return true, nil }
 func (n joinedNode) Members(context.Context) ([]guard.Member, error) { return n.members(), nil }
-func (n joinedNode) Alarms(context.Context) ([]string, error)        { return nil, nil }
-func (n joinedNode) ForfeitLeadership(context.Context) error         { return errUnwanted }
-func (n joinedNode) Leave(context.Context) error                     { return errUnwanted }
-func (n joinedNode) RestartKubelet(context.Context) error            { return nil }
-func (n joinedNode) NodeName(context.Context) (string, error)        { return "node-" + n.at, nil }
-func (n joinedNode) Volumes(context.Context) ([]string, error)       { return []string{"ETCD"}, nil }
-func (n joinedNode) Recover(context.Context, io.Reader) error        { return errUnwanted }
-func (n joinedNode) Bootstrap(context.Context) error                 { return errUnwanted }
+func (n joinedNode) EtcdService(context.Context) (restoring.Service, error) {
+	return restoring.Service{}, errUnwanted
+}
+func (n joinedNode) Alarms(context.Context) ([]string, error)  { return nil, nil }
+func (n joinedNode) ForfeitLeadership(context.Context) error   { return errUnwanted }
+func (n joinedNode) Leave(context.Context) error               { return errUnwanted }
+func (n joinedNode) RestartKubelet(context.Context) error      { return nil }
+func (n joinedNode) NodeName(context.Context) (string, error)  { return "node-" + n.at, nil }
+func (n joinedNode) Volumes(context.Context) ([]string, error) { return []string{"ETCD"}, nil }
+func (n joinedNode) Recover(context.Context, io.Reader) error  { return errUnwanted }
+func (n joinedNode) Bootstrap(context.Context) error           { return errUnwanted }
 func (n joinedNode) Reset(context.Context, []string) error {
 	n.wiped = append(n.wiped, n.at)
 	return nil

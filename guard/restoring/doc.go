@@ -11,6 +11,8 @@
 //   - Data proves nothing. Recovered is an etcd that answers with a quorum, lists itself
 //     and is at a revision that no other one has. Such a member is never wiped, whatever
 //     the state says, so that a state that is too old harms nothing.
+//   - Silence proves nothing either. A target whose etcd cannot be reached is wiped only if
+//     its machine API says that it runs no healthy etcd.
 //   - Nothing is bootstrapped while a control plane has data, but for an own one without
 //     a quorum. So there are never two etcds that take writes.
 //   - The own control plane leaves the old etcd before anything is wiped. If it cannot,

@@ -96,7 +96,7 @@ func (t *turn) forsaken() bool {
 	}
 	return !slices.ContainsFunc(t.targetFirst(), func(n Node) bool {
 		seen := t.seen.Nodes[n.Machine]
-		return seen.Mute != "" || seen.Unread != "" || seen.Etcd != nil
+		return seen.Mute != "" || seen.Unread != "" || seen.Etcd != nil || seen.Data && (seen.Service == nil || seen.Service.Healthy)
 	})
 }
 

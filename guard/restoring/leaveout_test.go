@@ -105,7 +105,7 @@ func TestWithout(t *testing.T) {
 //
 // covers: C-41
 func TestForsaken(t *testing.T) {
-	stuck := Seen{BootID: "2", Data: true, Ill: "no leader"}
+	stuck := Seen{BootID: "2", Data: true, Ill: "no leader", Service: &Service{State: "Running"}}
 	for _, tt := range []struct {
 		name string
 		ago  time.Duration
@@ -113,10 +113,10 @@ func TestForsaken(t *testing.T) {
 		step v1alpha1.RestoreStep
 		want string
 	}{
-		{"at once", time.Minute, map[string]Seen{"cp-b": stuck, "cp-c": {BootID: "2"}}, v1alpha1.StepRejoining, "the recovered etcd on cp-b does not answer: no leader"},
+		{"at once", time.Minute, map[string]Seen{"cp-b": stuck, "cp-c": {BootID: "2"}}, v1alpha1.StepRejoining, "the recovered etcd on cp-b does not answer: no leader; its machine API says that etcd is Running"},
 		{"after a while", 5 * time.Minute, map[string]Seen{"cp-b": stuck, "cp-c": {BootID: "2"}}, v1alpha1.StepWiping,
 			"the etcd that was recovered has no quorum without what was left out; it is recovered again on cp-b"},
-		{"one does not answer", 5 * time.Minute, map[string]Seen{"cp-b": stuck, "cp-c": {Mute: "refused"}}, v1alpha1.StepRejoining, "the recovered etcd on cp-b does not answer: no leader"},
+		{"one does not answer", 5 * time.Minute, map[string]Seen{"cp-b": stuck, "cp-c": {Mute: "refused"}}, v1alpha1.StepRejoining, "the recovered etcd on cp-b does not answer: no leader; its machine API says that etcd is Running"},
 		{"it lives", 5 * time.Minute, map[string]Seen{"cp-b": {BootID: "2", Data: true, Etcd: etcdOf(1000, "cp-b")}, "cp-c": {BootID: "2"}}, v1alpha1.StepRejoining, "cp-c is to join etcd by itself"},
 	} {
 		s, err := started(v1alpha1.StepRejoining).LeaveOut([]string{"cp-a"}, noon.Add(-tt.ago))

@@ -36,6 +36,10 @@ func (t *turn) awaitRecovery(target *Node, seen Seen) {
 		t.wait(t.Target + " does not say whether it has etcd data: " + seen.Unread)
 	case seen.Data && since < t.l.Grace:
 		t.wait("etcd on " + t.Target + " has data and has yet to prove that it is recovered" + ill(seen))
+	case seen.serves():
+		t.unasked(seen)
+	case seen.Data && seen.unwitnessed():
+		t.unwitnessed(seen)
 	case seen.Data:
 		t.anew(target, seen)
 	case seen.BootID != t.BootstrapBoot, since >= t.l.Grace:
@@ -48,7 +52,8 @@ func (t *turn) awaitRecovery(target *Node, seen Seen) {
 }
 
 // anew wipes the target again: it has data and no etcd that is the recovered one, as
-// after a snapshot whose hash did not match.
+// after a snapshot whose hash did not match. Its etcd or its machine API has said so: an
+// etcd that cannot be reached may be the recovered one.
 func (t *turn) anew(target *Node, seen Seen) {
 	if t.TargetWipes >= t.l.TargetWipes {
 		t.Failure = fmt.Sprintf("%s has etcd data and no recovered etcd%s, also after it was wiped again %d times.", t.Target, ill(seen), t.TargetWipes)
@@ -64,8 +69,12 @@ func ill(seen Seen) string {
 	switch {
 	case seen.Etcd != nil:
 		return fmt.Sprintf(" (it answers at revision %d)", seen.Etcd.Revision)
-	case seen.Ill != "":
-		return ": " + seen.Ill
+	case seen.Ill == "":
+		return ""
+	case seen.Service != nil:
+		return ": " + seen.Ill + "; " + seen.Service.String()
+	case seen.Unheard != "":
+		return ": " + seen.Ill + "; " + seen.Unheard
 	}
-	return ""
+	return ": " + seen.Ill
 }

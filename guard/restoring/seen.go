@@ -19,6 +19,10 @@ type Seen struct {
 	// there was none.
 	Etcd *Etcd
 	Ill  string
+	// Service is what the machine API says of etcd where that gave no answer; nil, and
+	// Unheard says why, where it was not asked or did not say.
+	Service *Service
+	Unheard string
 }
 
 // Etcd is the answer of a member that has a quorum behind it.

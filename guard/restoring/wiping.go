@@ -53,6 +53,10 @@ func (t *turn) wipe(n *Node) bool {
 			return false
 		}
 		return true
+	case t.guarded(n) && seen.serves():
+		t.unasked(seen)
+	case t.guarded(n) && seen.unwitnessed():
+		t.unwitnessed(seen)
 	case !asked:
 		t.reset(n, "")
 	case !same:
@@ -64,6 +68,12 @@ func (t *turn) wipe(n *Node) bool {
 		t.wait(fmt.Sprintf("%s was asked at %s and has etcd data still", n.Machine, clock(*n.ResetAt)))
 	}
 	return false
+}
+
+// guarded tells whether a node's data may be that of the recovered etcd: the target's,
+// once all were seen without any.
+func (t *turn) guarded(n *Node) bool {
+	return t.Step == v1alpha1.StepRecovering && n.Machine == t.Target
 }
 
 // due tells whether a wipe that was asked for in the running boot is asked for again. A

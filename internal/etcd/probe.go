@@ -6,12 +6,17 @@ import (
 	"fmt"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
 )
 
 // What a caller of Probe branches on.
 var (
 	// ErrLearner: the member is a learner, which has no list to give.
 	ErrLearner = errors.New("the member is a learner")
+	// ErrUnreached: no connection came about, as it was refused, was silent, or ended in its
+	// handshake. It says nothing of the member.
+	ErrUnreached = errors.New("etcd cannot be reached")
 	// ErrEndpoints: a probe is of one endpoint.
 	ErrEndpoints = errors.New("a probe wants one endpoint")
 	// ErrTwoMembers: what listed the members and what told of itself are not the same.
@@ -46,7 +51,7 @@ func (m Listed) Started() bool { return len(m.ClientURLs) > 0 }
 // Probe asks the member at the one endpoint of o, and no other one. Which cluster that is of
 // is part of the answer, whatever o.ClusterID says. It fails without a quorum. For a
 // learner it fails with ErrLearner, and the result has all but Members. After another
-// error the result is empty.
+// error the result is empty; it is ErrUnreached where nobody could be asked.
 func Probe(ctx context.Context, o Options) (ProbeResult, error) {
 	if len(o.Endpoints) != 1 {
 		return ProbeResult{}, fmt.Errorf("probe etcd at %v: %w", o.Endpoints, ErrEndpoints)
@@ -75,14 +80,24 @@ func (c *Client) probe(ctx context.Context) (ProbeResult, error) {
 	case err == nil && status.IsLearner:
 		return resultOf(status, nil), ErrLearner
 	case listErr != nil:
-		return ProbeResult{}, fmt.Errorf("list the members: %w", listErr)
+		return ProbeResult{}, fmt.Errorf("list the members: %w", reached(conn, listErr))
 	case err != nil:
-		return ProbeResult{}, fmt.Errorf("read the member's status: %w", err)
+		return ProbeResult{}, fmt.Errorf("read the member's status: %w", reached(conn, err))
 	case list.Header.ClusterId != status.Header.ClusterId || list.Header.MemberId != status.Header.MemberId:
 		return ProbeResult{}, fmt.Errorf("%w: %x of %x, and %x of %x", ErrTwoMembers,
 			list.Header.MemberId, list.Header.ClusterId, status.Header.MemberId, status.Header.ClusterId)
 	}
 	return resultOf(status, list.Members), nil
+}
+
+// reached tells an error of a member from one of the way to it. A connection that once was
+// there is idle or ready.
+func reached(conn *grpc.ClientConn, err error) error {
+	switch conn.GetState() {
+	case connectivity.Connecting, connectivity.TransientFailure:
+		return fmt.Errorf("%w: %w", ErrUnreached, err)
+	}
+	return err
 }
 
 func resultOf(s *etcdserverpb.StatusResponse, members []*etcdserverpb.Member) ProbeResult {

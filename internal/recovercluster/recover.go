@@ -63,6 +63,8 @@ type Plan struct {
 	Steps   []string `json:"steps"`
 	// LeftOut says of each machine that is left out what a person has to do with it.
 	LeftOut []string `json:"left_out,omitempty"`
+	// Warnings are what may keep it from its end.
+	Warnings []string `json:"warnings,omitempty"`
 
 	meta snapshot.Meta
 }
@@ -78,7 +80,11 @@ func (r *Recovery) Prepare(ctx context.Context) (*Plan, error) {
 	case r.Snapshot != "" && r.Snapshot != m.Snapshot.Name:
 		return nil, fmt.Errorf("%w: %s, at %s. Leave --snapshot out to go on with that one", ErrOther, m.Snapshot.Name, m.Step)
 	}
-	return planOn(m, r.Without, r.Now())
+	p, err := planOn(m, r.Without, r.Now())
+	if err == nil {
+		p.Warnings = r.port(ctx, m.Target, m.Node(m.Target).Address)
+	}
+	return p, err
 }
 
 // planOn has m do without what is to be left out, as the job will.
@@ -120,7 +126,7 @@ func (r *Recovery) planNew(ctx context.Context) (*Plan, error) {
 	if err := r.blocked(meta); err != nil {
 		return nil, err
 	}
-	return &Plan{Cluster: meta.Cluster, Snapshot: meta.Name, SnapshotTime: meta.Time.UTC(), meta: meta, Steps: []string{
+	return &Plan{Cluster: meta.Cluster, Snapshot: meta.Name, SnapshotTime: meta.Time.UTC(), meta: meta, Warnings: r.port(ctx, r.Endpoints[0], r.Endpoints[0]), Steps: []string{
 		fmt.Sprintf("Check snapshot %s, and keep a sealed copy of it beside the backups", meta.Name),
 		"Wipe etcd data on " + strings.Join(r.Endpoints, ", ") + ", all at once; each reboots",
 		fmt.Sprintf("Recover etcd on %s from the snapshot", r.Endpoints[0]),

@@ -21,13 +21,18 @@ func (p *Plan) WriteText(w io.Writer) error {
 	for i, s := range p.Steps {
 		fmt.Fprintf(&b, "  %d. %s\n", i+1, s)
 	}
-	if len(p.LeftOut) > 0 {
-		b.WriteString("\nLeft out\n")
-	}
-	for _, text := range p.LeftOut {
-		fmt.Fprintf(&b, "  - %s\n", text)
-	}
+	list(&b, "Left out", p.LeftOut)
+	list(&b, "Mind", p.Warnings)
 	b.WriteString("\nEverything that was written after the snapshot is lost.\n")
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+func list(b *strings.Builder, head string, texts []string) {
+	if len(texts) > 0 {
+		fmt.Fprintf(b, "\n%s\n", head)
+	}
+	for _, text := range texts {
+		fmt.Fprintf(b, "  - %s\n", text)
+	}
 }

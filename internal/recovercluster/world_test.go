@@ -24,6 +24,7 @@ import (
 
 	"github.com/quorate/quorate/guard"
 	"github.com/quorate/quorate/guard/restoring"
+	"github.com/quorate/quorate/internal/etcd"
 	"github.com/quorate/quorate/internal/restore"
 	"github.com/quorate/quorate/internal/snapshot"
 	"github.com/quorate/quorate/internal/snapshot/worker"
@@ -82,6 +83,7 @@ type nodes struct {
 	boots  map[string]int
 	data   map[string]bool
 	up     map[string]bool
+	shut   map[string]bool // those whose etcd nobody gets to
 	mute   map[string]bool // those that do not answer any more
 	asked  []string
 	upload int64
@@ -90,7 +92,7 @@ type nodes struct {
 }
 
 func newNodes(addresses ...string) *nodes {
-	n := &nodes{boots: map[string]int{}, data: map[string]bool{}, up: map[string]bool{}, mute: map[string]bool{}}
+	n := &nodes{boots: map[string]int{}, data: map[string]bool{}, up: map[string]bool{}, mute: map[string]bool{}, shut: map[string]bool{}}
 	for _, a := range addresses {
 		n.data[a] = true
 	}
@@ -102,6 +104,9 @@ func (n *nodes) Node(address string) (restore.NodeClient, error) { return nodeAt
 func (n *nodes) Probe(_ context.Context, address string) (restore.Probe, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.shut[address] {
+		return restore.Probe{}, fmt.Errorf("dial: %w", etcd.ErrUnreached)
+	}
 	if !n.up[address] {
 		return restore.Probe{}, errors.New("no etcd answers")
 	}
@@ -155,6 +160,14 @@ func (n nodeAt) Members(context.Context) ([]guard.Member, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.nodes.members(), nil
+}
+func (n nodeAt) EtcdService(context.Context) (restoring.Service, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.up[n.at] {
+		return restoring.Service{State: "Failed"}, nil
+	}
+	return restoring.Service{State: "Running", Healthy: true, MemberID: 1, Members: n.nodes.members()}, nil
 }
 func (n nodeAt) Alarms(context.Context) ([]string, error)  { return nil, nil }
 func (n nodeAt) ForfeitLeadership(context.Context) error   { return n.do("forfeit", func() {}) }

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/quorate/quorate/guard"
+	"github.com/quorate/quorate/guard/restoring"
+	"github.com/quorate/quorate/internal/etcd"
 	"github.com/quorate/quorate/internal/talos"
 )
 
@@ -54,6 +56,19 @@ func (f far) Members(context.Context) (out []guard.Member, err error) {
 		return nil
 	})
 	return out, err
+}
+
+// EtcdService is the machine API's word, which needs no port of etcd.
+func (f far) EtcdService(context.Context) (is restoring.Service, err error) {
+	err = f.call("EtcdService", func() error {
+		m := f.n.member()
+		is = restoring.Service{State: "Failed", Says: "hash mismatch"}
+		if m != nil && !f.n.idle {
+			is = restoring.Service{State: "Running", Healthy: f.p.w.alive(f.n.data), MemberID: m.id, Members: listed(f.n.data)}
+		}
+		return nil
+	})
+	return is, err
 }
 
 func (f far) Alarms(context.Context) (out []string, err error) {
@@ -166,6 +181,9 @@ func (p *process) Probe(_ context.Context, address string) (answer Probe, err er
 	n := p.w.node(address)
 	err = p.do(n.name+"/Probe", fmt.Errorf("probe: %w", context.DeadlineExceeded), func() error {
 		m := n.member()
+		if n.shut {
+			return fmt.Errorf("dial %s:2379: %w: connection refused", n.address, etcd.ErrUnreached)
+		}
 		if !n.up(p.w.at) || m == nil || m.learner || !p.w.alive(n.data) {
 			return errNoQuorum
 		}

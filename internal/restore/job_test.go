@@ -126,7 +126,7 @@ func TestMismatch(t *testing.T) {
 	p.prepare = func(w *world, _ *Marker) { w.mismatch = 100 }
 	p.run(t)
 	says(t, "a target that never recovers", string(p.result.Outcome)+" "+p.result.Why, "Paused",
-		"cp-a has etcd data and no recovered etcd: etcd does not answer, also after it was wiped again 3 times. ", "quorate restore --recover-cluster")
+		"cp-a has etcd data and no recovered etcd: etcd does not answer; its machine API says that etcd is Failed: hash mismatch, also after it was wiped again 3 times. ", "quorate restore --recover-cluster")
 }
 
 // covers: C-13, C-33, C-34

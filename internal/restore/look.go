@@ -11,7 +11,8 @@ import (
 )
 
 // look asks all control planes at once: first for boot and data, then the etcd of those
-// that have data.
+// that have data, and where that does not answer and may be the recovered one, the
+// machine API in its place.
 func (r *run) look(ctx context.Context) restoring.Observation {
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
@@ -24,8 +25,12 @@ func (r *run) look(ctx context.Context) restoring.Observation {
 	seen := make([]restoring.Seen, len(nodes))
 	together(len(nodes), func(i int) { seen[i] = r.ask(ctx, nodes[i].Address) })
 	together(len(nodes), func(i int) {
-		if seen[i].Data {
-			r.probe(ctx, nodes[i].Address, &seen[i])
+		if !seen[i].Data {
+			return
+		}
+		r.probe(ctx, nodes[i].Address, &seen[i])
+		if seen[i].Etcd == nil && r.marker.Step != v1alpha1.StepWiping {
+			r.hear(ctx, nodes[i].Address, &seen[i])
 		}
 	})
 	all := restoring.Observation{Nodes: map[string]restoring.Seen{}}
@@ -57,6 +62,20 @@ func (r *run) probe(ctx context.Context, address string, seen *restoring.Seen) {
 		return
 	}
 	seen.Etcd = &restoring.Etcd{MemberID: answer.MemberID, Revision: answer.Revision, Members: answer.Members}
+}
+
+// hear asks the machine API how an etcd is that gave no answer: it may be out of reach
+// from here alone.
+func (r *run) hear(ctx context.Context, address string, seen *restoring.Seen) {
+	client, err := r.Nodes.Node(address)
+	if err == nil {
+		var is restoring.Service
+		if is, err = client.EtcdService(ctx); err == nil {
+			seen.Service = &is
+			return
+		}
+	}
+	seen.Unheard = err.Error()
 }
 
 // old reads who is in the etcd that is to be wiped, from any node but the own one: that

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/quorate/quorate/guard"
+	"github.com/quorate/quorate/guard/restoring"
 	"github.com/quorate/quorate/internal/store"
 )
 
@@ -22,6 +23,9 @@ type NodeClient interface {
 	HasEtcdData(ctx context.Context) (bool, error)
 	// Members is the linearizable list of the node's etcd.
 	Members(ctx context.Context) ([]guard.Member, error)
+	// EtcdService is the node's etcd as its machine API has it; where there is none at all,
+	// its State says so.
+	EtcdService(ctx context.Context) (restoring.Service, error)
 	// Alarms are those of etcd, as NOSPACE.
 	Alarms(ctx context.Context) ([]string, error)
 	ForfeitLeadership(ctx context.Context) error
@@ -42,7 +46,8 @@ type NodeClient interface {
 }
 
 // Etcd asks the member on a node by its client port. An answer is linearizable, so it
-// proves that a quorum is behind the member.
+// proves that a quorum is behind the member. An error is etcd.ErrUnreached where nothing
+// could be asked.
 type Etcd interface {
 	Probe(ctx context.Context, address string) (Probe, error)
 }

@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/quorate/quorate/guard"
+	"github.com/quorate/quorate/guard/restoring"
 	"github.com/quorate/quorate/internal/etcd"
 	"github.com/quorate/quorate/internal/talos"
 )
@@ -112,6 +114,25 @@ func (n node) Members(ctx context.Context) ([]guard.Member, error) {
 		members = append(members, guard.Member{ID: m.ID, Name: m.Hostname, PeerURLs: m.PeerURLs, Learner: m.Learner, Started: len(m.ClientURLs) > 0})
 	}
 	return members, err
+}
+
+// EtcdService asks for the members only where etcd is healthy: they prove nothing else.
+func (n node) EtcdService(ctx context.Context) (restoring.Service, error) {
+	s, err := n.r.EtcdService(ctx)
+	if errors.Is(err, talos.ErrNotFound) {
+		return restoring.Service{State: "not there"}, nil
+	}
+	is := restoring.Service{State: s.State, Says: cmp.Or(s.Event, s.Health), Healthy: s.Healthy}
+	if err != nil || !s.Healthy {
+		return is, err
+	}
+	own, err := n.r.EtcdStatus(ctx)
+	if err != nil {
+		return is, err
+	}
+	is.MemberID = own.MemberID
+	is.Members, err = n.Members(ctx)
+	return is, err
 }
 
 func (n node) Alarms(ctx context.Context) ([]string, error) {

@@ -60,6 +60,7 @@ type machine struct {
 	kubelets              int
 	silent                bool // it never answers
 	deaf                  bool // it answers a reset and does nothing
+	shut                  bool // nobody gets to its etcd
 	onDown                func()
 }
 
