@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,9 +113,10 @@ func (w *preparation) askOne(ctx context.Context, m *v1alpha1.TalosMachine) (n r
 	}
 	defer func() { _ = api.Close() }() // nothing was written through it
 	n.Address = api.Address()
-	if name, err := api.NodeName(ctx); err == nil {
-		n.NodeName = name
-	} else if n.NodeName == "" || controlplane.Approved(m) {
+	switch name, err := api.NodeName(ctx); {
+	case err == nil:
+		n.NodeName = cmp.Or(name, n.NodeName)
+	case n.NodeName == "" || controlplane.Approved(m):
 		return n, 0, err
 	}
 	if !controlplane.Approved(m) {
@@ -170,6 +172,17 @@ func (w *preparation) findOwn(ctx context.Context) {
 	}
 	if own := restoreplan.MachineOf(ctx, w.machines, w.NodeName, node, reported); own != nil && controlplane.Approved(own) {
 		w.seen.own = own.Name
+		w.nameOwn()
+	}
+}
+
+// nameOwn gives a machine that says no name the one by which it was found: the job tells
+// by it where it runs.
+func (w *preparation) nameOwn() {
+	for i := range w.seen.nodes {
+		if n := &w.seen.nodes[i]; n.Machine == w.seen.own {
+			n.NodeName = cmp.Or(n.NodeName, w.NodeName)
+		}
 	}
 }
 
