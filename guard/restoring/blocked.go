@@ -51,8 +51,8 @@ type Unfinished struct {
 
 // OtherMarker is the marker of a restore that another operation has begun.
 type OtherMarker struct {
-	Operation string
-	Step      v1alpha1.RestoreStep
+	Operation, Snapshot string
+	Step                v1alpha1.RestoreStep
 }
 
 // Silent is a control plane that could not be asked, or whose data could not be read.
@@ -178,8 +178,10 @@ func (p Prospect) others() (out []Block) {
 			"Operation %s of cluster %s is unfinished (%s). Wait until its phase is Completed, or delete it if it must not run.", o.Name, p.Cluster, cmp.Or(o.Phase, v1alpha1.PhasePending))...)
 	}
 	if m := p.Marker; m != nil {
+		finish := p.Recovery
+		finish.Snapshot = m.Snapshot // beside its marker, no other one is taken
 		out = append(out, blockIf(true, BlockedMarker,
-			"The store of backup %s has the marker of another restore: operation %s, at %s. Let that one end, or finish it: %s", p.Backup, m.Operation, m.Step, p.Recovery.Command())...)
+			"The store of backup %s has the marker of another restore: operation %s, at %s. Let that one end, or finish it: %s", p.Backup, m.Operation, m.Step, finish.Command())...)
 	}
 	return out
 }

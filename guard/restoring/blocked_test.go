@@ -65,14 +65,18 @@ func TestBlocked(t *testing.T) {
 		{"other operations", func(p *Prospect) { p.Unfinished = []Unfinished{{"first", v1alpha1.PhaseHeld}, {"second", ""}} },
 			"OperationUnfinished: Operation first of cluster prod is unfinished (Held). Wait until its phase is Completed, or delete it if it must not run.\n" +
 				"OperationUnfinished: Operation second of cluster prod is unfinished (Pending). Wait until its phase is Completed, or delete it if it must not run."},
-		{"another marker", func(p *Prospect) { p.Marker = &OtherMarker{"first", v1alpha1.StepWiping} },
-			"MarkerOfAnotherRestore: The store of backup nightly has the marker of another restore: operation first, at Wiping. Let that one end, or finish it: " + recoverCommand},
+		{"another marker", func(p *Prospect) {
+			p.Marker = &OtherMarker{"first", "etcd-20291224T000000Z.snapshot.age", v1alpha1.StepWiping}
+		},
+			"MarkerOfAnotherRestore: The store of backup nightly has the marker of another restore: operation first, at Wiping. Let that one end, or finish it: " + strings.Replace(recoverCommand, "etcd-20300102T150405Z", "etcd-20291224T000000Z", 1)},
 		{"no conditional writes", func(p *Prospect) { p.Unconditional = true },
 			"StoreIgnoresConditions: The store of backup nightly ignores conditional writes, so that it cannot keep two restores apart. Use a store that honours them, or set allowUnconditionalStore and be sure that no other restore runs."},
 		{"no conditional writes, allowed", func(p *Prospect) { p.Unconditional, p.AllowUnconditional = true, true }, ""},
 		{"store in the cluster", func(p *Prospect) { p.StoreAt = "Service storage/minio" },
 			"StoreInThisCluster: The store of backup nightly seems to run in this cluster (Service storage/minio), and would be away just when it is needed. Copy its snapshots to a place outside and restore from there: " + recoverCommand},
-		{"several at once, in order", func(p *Prospect) { p.Marker, p.Listed = &OtherMarker{"first", v1alpha1.StepRejoining}, false },
+		{"several at once, in order", func(p *Prospect) {
+			p.Marker, p.Listed = &OtherMarker{"first", "etcd-20300102T150405Z.snapshot.age", v1alpha1.StepRejoining}, false
+		},
 			"SnapshotNotListed: Backup nightly has no whole snapshot etcd-20300102T150405Z.snapshot.age. Take one of those that quorate backup list shows.\n" +
 				"MarkerOfAnotherRestore: The store of backup nightly has the marker of another restore: operation first, at Rejoining. Let that one end, or finish it: " + recoverCommand},
 	} {

@@ -73,6 +73,16 @@ func (m *Marker) check() error {
 	return nil
 }
 
+// Endpoints are where the control planes' machine API is.
+func (m *Marker) Endpoints() (out []string) {
+	for _, n := range m.Nodes {
+		if n.ControlPlane() {
+			out = append(out, n.Address)
+		}
+	}
+	return out
+}
+
 // Node is the node of a machine, to read and change; nil if there is none.
 func (m *Marker) Node(machine string) *Node {
 	i := slices.IndexFunc(m.Nodes, func(n Node) bool { return n.Machine == machine })

@@ -40,12 +40,7 @@ func failure(m *Marker, what string) string {
 	if what == "" {
 		return ""
 	}
-	way := restoring.Recovery{Snapshot: m.Snapshot.Name}
-	for _, n := range m.Nodes {
-		if n.ControlPlane() {
-			way.Nodes = append(way.Nodes, n.Address)
-		}
-	}
+	way := restoring.Recovery{Snapshot: m.Snapshot.Name, Nodes: m.Endpoints()}
 	return what + " See to the cause, then go on from here with: " + way.Command()
 }
 

@@ -72,9 +72,9 @@ func (r *Reach) Marker(ctx context.Context) (*restoring.OtherMarker, error) {
 	case err != nil:
 		return nil, err
 	case m.Operation.Name == "":
-		return &restoring.OtherMarker{Operation: "ordered by command line", Step: m.Step}, nil
+		return &restoring.OtherMarker{Operation: "ordered by command line", Snapshot: m.Snapshot.Name, Step: m.Step}, nil
 	}
-	return &restoring.OtherMarker{Operation: m.Operation.Name, Step: m.Step}, nil
+	return &restoring.OtherMarker{Operation: m.Operation.Name, Snapshot: m.Snapshot.Name, Step: m.Step}, nil
 }
 
 // KeysNow implements Beyond.

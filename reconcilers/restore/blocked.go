@@ -52,7 +52,7 @@ func (w *preparation) prospect() restoring.Prospect {
 		}
 	}
 	if w.Marker != nil {
-		p.Marker = &restoring.OtherMarker{Operation: OperationName(w.Marker), Step: w.Marker.Step}
+		p.Marker = &restoring.OtherMarker{Operation: OperationName(w.Marker), Snapshot: w.Marker.Snapshot.Name, Step: w.Marker.Step}
 	}
 	return p
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/quorate/quorate/api/v1alpha1"
+	"github.com/quorate/quorate/guard/restoring"
 	"github.com/quorate/quorate/internal/restore"
 )
 
@@ -96,12 +97,18 @@ func (c *cycle) saveMarker(ctx context.Context) error {
 	return nil
 }
 
-// wayOut is how a restore ends that cannot go on here.
+// wayOut is how a restore ends that cannot go on here. It ends with the command, which
+// names the snapshot of the marker: with a marker no other one is taken.
 func (c *cycle) wayOut() string {
-	if c.backup == nil {
-		return "To finish it without Kubernetes: quorate restore --recover-cluster."
+	way := restoring.Recovery{}
+	if c.backup != nil {
+		way = c.Recover(c.backup)
 	}
-	return "To finish it without Kubernetes: " + c.Recover(c.backup)
+	way.Snapshot = c.op.Spec.EtcdRestore.Snapshot
+	if c.ours() {
+		way.Snapshot, way.Nodes = c.marker.Snapshot.Name, c.marker.Endpoints()
+	}
+	return "To finish it without Kubernetes: " + way.Command()
 }
 
 // awaitStore waits for the store: whether a restore is on its way cannot be told

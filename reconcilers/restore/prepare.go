@@ -49,9 +49,10 @@ func (c *cycle) missing() string {
 	return fmt.Sprintf("The object store of backup %s cannot be used: %s.", c.backup.Name, oneLine(c.storeErr))
 }
 
-// cannot pauses before anything was changed.
+// cannot pauses before anything was changed. Why comes last, since it may end with the
+// command that does it all the same.
 func (c *cycle) cannot(ctx context.Context, why string) error {
-	return c.pause(ctx, why+" Nothing was changed. When that is mended, delete this operation and order the restore again.")
+	return c.pause(ctx, "Nothing was changed. When what is named here is mended, delete this operation and order the restore again. "+why)
 }
 
 func (c *cycle) prepareUnder(ctx context.Context, hold Hold) error {
@@ -101,6 +102,9 @@ func requester(name string) string {
 func (c *cycle) unprepared(ctx context.Context, err error) error {
 	if ctx.Err() != nil || errors.Is(err, errUnsure) || errors.Is(err, lease.ErrLost) {
 		return fmt.Errorf("prepare the restore: %w", err)
+	}
+	if errors.Is(err, errBlocked) {
+		return c.cannot(ctx, err.Error()) // whole sentences, or a command at the end
 	}
 	return c.cannot(ctx, sentence(err))
 }

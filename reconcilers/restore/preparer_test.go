@@ -107,8 +107,8 @@ func TestRefused(t *testing.T) {
 		{"not listed", func(b *bench) { b.meta.Name = "" },
 			"Backup nightly has no whole snapshot " + shot + ". Take one of those that quorate backup list shows."},
 		{"marker of another restore", func(b *bench) {
-			b.order.Marker = &restore.Marker{Operation: restore.Operation{Name: "other"}, Step: v1alpha1.StepRecovering}
-		}, "The store of backup nightly has the marker of another restore: operation other, at Recovering. Let that one end, or finish it: " + recoverLine},
+			b.order.Marker = &restore.Marker{Operation: restore.Operation{Name: "other"}, Snapshot: restore.Snapshot{Name: "the-other-one"}, Step: v1alpha1.StepRecovering}
+		}, "The store of backup nightly has the marker of another restore: operation other, at Recovering. Let that one end, or finish it: " + strings.Replace(recoverLine, shot, "the-other-one", 1)},
 		{"changed CA", func(b *bench) { b.meta.Authorities.Etcd = "sha256:older" },
 			"The etcd CA is sha256:e now and was sha256:older at the snapshot: what is restored would not match the nodes' certificates. Take a snapshot from after the change of the CA."},
 		{"newer Quorate", func(b *bench) { b.meta.Quorate = "v1.3.0" },
@@ -191,6 +191,20 @@ func TestOtherRestoreIsLeftAlone(t *testing.T) {
 type unconditional struct{ store.Store }
 
 func (unconditional) Probe(context.Context) error { return store.ErrUnconditional }
+
+// A refusal that names the command ends with it: nothing comes after its last word.
+//
+// covers: C-35
+func TestRefusalEndsWithTheCommand(t *testing.T) {
+	w := newWorld(t)
+	w.prep = func(Order) (*restore.Marker, error) {
+		return nil, blockedBy([]restoring.Block{{Message: "Restore from another machine: " + recoverLine}})
+	}
+	w.look()
+	if got, want := w.op().Status.FailureReason, unchanged+"Restore from another machine: "+recoverLine; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
 
 // covers: C-35
 func TestOnlyControlPlane(t *testing.T) {

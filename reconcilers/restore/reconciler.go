@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/quorate/quorate/api/v1alpha1"
+	"github.com/quorate/quorate/guard/restoring"
 	"github.com/quorate/quorate/internal/restore"
 )
 
@@ -36,9 +37,9 @@ type Reconciler struct {
 	Recovered func(ctx context.Context, cluster *v1alpha1.TalosCluster, m *restore.Marker) (restore.Probe, error)
 	// Limits are how long things may take.
 	Limits Limits
-	// Recover is the command that finishes the restore of a marker without
-	// Kubernetes, for messages.
-	Recover func(*v1alpha1.TalosEtcdBackup) string
+	// Recover is what finishes a restore without Kubernetes, by a backup's store, for
+	// messages.
+	Recover func(*v1alpha1.TalosEtcdBackup) restoring.Recovery
 }
 
 // Limits are how long things may take; 0 is the default.

@@ -98,6 +98,8 @@ func (w *world) ended() {
 	}
 }
 
+const unchanged = "Nothing was changed. When what is named here is mended, delete this operation and order the restore again. "
+
 // Whatever preparing fails with has changed nothing, and the pause says so.
 //
 // covers: C-8
@@ -106,7 +108,7 @@ func TestPreparingFails(t *testing.T) {
 	w.prep = func(Order) (*restore.Marker, error) { return nil, errors.New("the snapshot is cut off") }
 	w.look()
 	o := w.op()
-	want := "The snapshot is cut off. Nothing was changed. When that is mended, delete this operation and order the restore again."
+	want := unchanged + "The snapshot is cut off."
 	if o.Status.Phase != v1alpha1.PhasePaused || o.Status.FailureReason != want || o.Status.EtcdRestore.Step != "" {
 		t.Errorf("phase %s at %q: %q; want Paused: %q", o.Status.Phase, o.Status.EtcdRestore.Step, o.Status.FailureReason, want)
 	}
@@ -136,7 +138,7 @@ func TestNothingToPrepareWith(t *testing.T) {
 		c.spoil(w)
 		w.look()
 		o := w.op()
-		if want := c.want + " Nothing was changed. When that is mended, delete this operation and order the restore again."; o.Status.Phase != v1alpha1.PhasePaused || o.Status.FailureReason != want {
+		if want := unchanged + c.want; o.Status.Phase != v1alpha1.PhasePaused || o.Status.FailureReason != want {
 			t.Errorf("%s: %s: %q, want %q", c.label, o.Status.Phase, o.Status.FailureReason, want)
 		}
 	}
@@ -160,7 +162,8 @@ func TestJobGivesUp(t *testing.T) {
 	w.jobs.state.Running = false
 	w.look()
 	o := w.op()
-	want := "etcd was not recovered within 1h0m0s. To finish it without Kubernetes: quorate restore --recover-cluster"
+	want := "etcd was not recovered within 1h0m0s. To finish it without Kubernetes: quorate restore --recover-cluster --bundle BUNDLE.yaml --store s3://backups/quay --snapshot " + shot +
+		" --node-endpoint 192.0.2.1 --node-endpoint 192.0.2.2 --node-endpoint 192.0.2.3"
 	if o.Status.Phase != v1alpha1.PhasePaused || o.Status.FailureReason != want {
 		t.Fatalf("%s: %q, want Paused: %q", o.Status.Phase, o.Status.FailureReason, want)
 	}

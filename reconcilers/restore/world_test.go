@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/quorate/quorate/api/v1alpha1"
+	"github.com/quorate/quorate/guard/restoring"
 	"github.com/quorate/quorate/internal/lease"
 	"github.com/quorate/quorate/internal/restore"
 	"github.com/quorate/quorate/internal/store"
@@ -133,7 +134,7 @@ func (w *world) marker(o *v1alpha1.TalosOperation) *restore.Marker {
 		Step: v1alpha1.StepWiping, RequestedAt: o.CreationTimestamp.Time, StartedAt: start, LimitsFrom: start, Target: "cp-1",
 	}
 	for n := range 3 {
-		m.Nodes = append(m.Nodes, restore.Node{Machine: fmt.Sprintf("cp-%d", n+1), NodeName: fmt.Sprintf("cp-%d", n+1), Role: v1alpha1.MachineControlPlane})
+		m.Nodes = append(m.Nodes, restore.Node{Machine: fmt.Sprintf("cp-%d", n+1), NodeName: fmt.Sprintf("cp-%d", n+1), Address: fmt.Sprintf("192.0.2.%d", n+1), Role: v1alpha1.MachineControlPlane})
 	}
 	if _, err := w.at.Put(w.t.Context(), restore.PinnedName, strings.NewReader("ciphertext")); err != nil {
 		w.t.Fatal(err)
@@ -181,7 +182,9 @@ func (w *world) restart() {
 	}
 	w.r = &Reconciler{
 		Client: api, Live: api, Events: recorder{w}, Clock: w.clock, Log: logr.Discard(), Lock: LockBy(locks), Stores: stores,
-		Preparing: w, Jobs: w.jobs, Recovered: w.recovered, Recover: func(*v1alpha1.TalosEtcdBackup) string { return "quorate restore --recover-cluster" },
+		Preparing: w, Jobs: w.jobs, Recovered: w.recovered, Recover: func(*v1alpha1.TalosEtcdBackup) restoring.Recovery {
+			return restoring.Recovery{Store: "s3://backups/quay"}
+		},
 	}
 	w.resume = &Resume{Client: api, Live: api, Events: recorder{w}, Stores: stores, Log: logr.Discard()}
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/quorate/quorate/api/v1alpha1"
+	"github.com/quorate/quorate/guard/restoring"
 	"github.com/quorate/quorate/internal/controlplane"
 	"github.com/quorate/quorate/internal/epoch"
 	marker "github.com/quorate/quorate/internal/restore"
@@ -143,7 +144,7 @@ func (c *controllers) talosOperations(m term) error {
 			}
 			return proven(ctx, bundle, is)
 		},
-		Recover: func(b *v1alpha1.TalosEtcdBackup) string { return restoreplan.RecoveryOf(b, "", nil).Command() },
+		Recover: func(b *v1alpha1.TalosEtcdBackup) restoring.Recovery { return restoreplan.RecoveryOf(b, "", nil) },
 	}
 	if err := r.Setup(m.Manager); err != nil {
 		return err
