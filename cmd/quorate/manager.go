@@ -65,6 +65,7 @@ func managerFlags(flags *pflag.FlagSet, o *manager.Options) {
 	flags.DurationVar(&o.UnknownMemberGrace, "unknown-member-grace", o.UnknownMemberGrace, "how long an etcd member that no TalosMachine explains may be listed before it is told of, or removed once more if it was removed before")
 	flags.StringVar(&o.RestoreDir, "restore-dir", o.RestoreDir, "folder for the journals and snapshots of live restores; it must outlive the container")
 	flags.StringVar(&o.RestoreKeysDir, "restore-keys-dir", o.RestoreKeysDir, "folder for the keys of live restores; in memory, and it must outlive the container")
+	flags.DurationVar(&o.RestoreHold, "restore-hold", o.RestoreHold, "how long a process may go on with a live restore without renewing its hold of it, at least 30s; as long may another one wait for a process that is gone")
 	flags.StringVar(&o.NodeName, "node-name", fromEnv("NODE_NAME", o.NodeName), "Node that this replica runs on; empty outside of the cluster")
 	flags.BoolVar(&o.GateOnly, "gate-only", false, "run the gate without the controllers")
 	certificateFlags(flags, &o.Certificates)

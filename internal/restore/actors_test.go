@@ -93,6 +93,34 @@ func TestOwnedByAnother(t *testing.T) {
 	})
 }
 
+// A process that is gone with its pod holds a restore up as long as its hold, and no longer:
+// the margin shrinks with it.
+func TestShortHold(t *testing.T) {
+	const hold = 40 * time.Second
+	p := newPlay()
+	p.limits.Hold = hold
+	p.prepare = func(_ *world, m *Marker) { m.Owner.Expires = p.began.Add(hold) }
+	synctest.Test(t, func(t *testing.T) {
+		p.begin()
+		job := p.second("process-1", false)
+		result, err := job.Run(context.Background())
+		if err != nil || result.Outcome != Lost || !result.Retry.Equal(p.began.Add(hold)) {
+			t.Errorf("got %+v, %v; want Lost until the hold ends", result, err)
+		}
+		<-time.After(time.Until(result.Retry))
+		p.result, err = job.Run(context.Background())
+		if err != nil {
+			t.Error(err)
+		}
+		p.check(t)
+	})
+	for hold, margin := range map[time.Duration]time.Duration{0: 3 * time.Minute, hold: 8 * time.Second} {
+		if got := (Limits{Hold: hold}).filled().Margin; got != margin {
+			t.Errorf("with a hold of %s the margin is %s, want %s", hold, got, margin)
+		}
+	}
+}
+
 // A store that is away delays nothing while the hold lasts: the folder has all.
 //
 // covers: C-26

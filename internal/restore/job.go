@@ -16,7 +16,7 @@ import (
 type Limits struct {
 	restoring.Limits
 	// Hold is how long an owner is one without renewing it (15m), Margin how long
-	// before its end it stops acting: clocks may differ by as much (3m).
+	// before its end it stops acting: clocks may differ by as much (a fifth of it).
 	Hold, Margin time.Duration
 	// Poll is the time between two looks (3s), Note the time between two notes that
 	// are saved in the store (5s).

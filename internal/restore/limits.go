@@ -1,20 +1,18 @@
 package restore
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // DefaultHold is how long an owner is one without renewing it.
 const DefaultHold = 15 * time.Minute
 
 func (l Limits) filled() Limits {
 	l.Limits = l.Limits.Filled()
-	for _, d := range []struct {
-		limit     *time.Duration
-		otherwise time.Duration
-	}{{&l.Hold, DefaultHold}, {&l.Margin, 3 * time.Minute}, {&l.Poll, 3 * time.Second}, {&l.Note, 5 * time.Second}} {
-		if *d.limit == 0 {
-			*d.limit = d.otherwise
-		}
-	}
+	l.Hold = cmp.Or(l.Hold, DefaultHold)
+	l.Margin = cmp.Or(l.Margin, l.Hold/5)
+	l.Poll, l.Note = cmp.Or(l.Poll, 3*time.Second), cmp.Or(l.Note, 5*time.Second)
 	return l
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/types"
@@ -69,6 +70,8 @@ type Preparer struct {
 	Log     logr.Logger
 	// Version is this program's, NodeName the Node that it runs on.
 	Version, NodeName string
+	// Hold is how long the process owns a restore before it renews that; 0 is the default.
+	Hold time.Duration
 }
 
 // Prepare implements Preparing.

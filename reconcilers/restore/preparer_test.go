@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -230,6 +231,22 @@ func TestMarkerAnswerIsLost(t *testing.T) {
 	}
 	if got := restoring.Target(m.Nodes, ""); got != "cp-1" {
 		t.Errorf("target %s", got)
+	}
+	if got := m.Owner.Expires.Sub(m.StartedAt); got != restore.DefaultHold {
+		t.Errorf("it is held for %s, want %s", got, restore.DefaultHold)
+	}
+}
+
+// The first hold of a restore is as long as those that follow.
+func TestHoldOfMarker(t *testing.T) {
+	b := newBench(t)
+	b.p.Hold = time.Minute
+	m, err := b.prepare()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := m.Owner.Expires.Sub(m.StartedAt); got != time.Minute {
+		t.Errorf("it is held for %s, want 1m", got)
 	}
 }
 

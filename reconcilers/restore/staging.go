@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -159,7 +160,7 @@ func (w *preparation) newMarker() (*restore.Marker, error) {
 	now, o := w.Clock.Now(), w.Operation
 	target := restoring.Target(w.seen.nodes, w.seen.own)
 	return &restore.Marker{
-		Schema: restore.Schema, Quorate: w.Version, Fence: 1, Owner: restore.Owner{Identity: identity, Expires: now.Add(restore.DefaultHold)},
+		Schema: restore.Schema, Quorate: w.Version, Fence: 1, Owner: restore.Owner{Identity: identity, Expires: now.Add(cmp.Or(w.Hold, restore.DefaultHold))},
 		Operation: restore.Operation{
 			Namespace: o.Namespace, Name: o.Name, UID: string(o.UID), Requester: o.Annotations[v1alpha1.AnnotationRequestedBy], Spec: o.Spec,
 		},

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/quorate/quorate/certs"
+	"github.com/quorate/quorate/internal/restore"
 	"github.com/quorate/quorate/reconcilers/cluster"
 	"github.com/quorate/quorate/reconcilers/etcd"
 	"github.com/quorate/quorate/webhooks"
@@ -58,6 +59,10 @@ type Options struct {
 	// must outlive the container, and needs not outlive the pod. RestoreKeysDir is for
 	// their keys: in memory.
 	RestoreDir, RestoreKeysDir string
+	// RestoreHold is how long a process may go on with a restore without renewing its hold
+	// of it, and so how long another one waits for a process that is gone. At least
+	// MinRestoreHold.
+	RestoreHold time.Duration
 	// NodeName is the Node that this replica runs on; empty outside of the cluster.
 	NodeName string
 	// GateOnly leaves the controllers out.
@@ -66,6 +71,9 @@ type Options struct {
 	Certificates certs.Policy
 	Log          logr.Logger
 }
+
+// MinRestoreHold leaves the owner of a restore time for a store that is slow.
+const MinRestoreHold = 30 * time.Second
 
 // ErrOptions marks options that a manager cannot run with.
 var ErrOptions = errors.New("manager options")
@@ -79,7 +87,8 @@ func Defaults() Options {
 		AgentImage: "quorate:latest", EtcdImage: "etcd:v{version}", LearnerGrace: etcd.DefaultLearnerGrace,
 		UnknownMemberGrace: cluster.DefaultGrace,
 		RestoreDir:         filepath.Join(os.TempDir(), "quorate-restores"), RestoreKeysDir: filepath.Join(os.TempDir(), "quorate-restore-keys"),
-		DrainDelay: webhooks.DefaultDrainDelay, Certificates: certs.DefaultPolicy(),
+		RestoreHold: restore.DefaultHold,
+		DrainDelay:  webhooks.DefaultDrainDelay, Certificates: certs.DefaultPolicy(),
 	}
 }
 
@@ -101,6 +110,9 @@ func (o Options) Validate() error {
 	}
 	if o.UnknownMemberGrace <= 0 {
 		return fmt.Errorf("%w: unknown member grace %s is not above zero", ErrOptions, o.UnknownMemberGrace)
+	}
+	if o.RestoreHold < MinRestoreHold {
+		return fmt.Errorf("%w: restore hold %s is below %s", ErrOptions, o.RestoreHold, MinRestoreHold)
 	}
 	if o.DrainDelay < 0 {
 		return fmt.Errorf("%w: drain delay %s is below zero", ErrOptions, o.DrainDelay)

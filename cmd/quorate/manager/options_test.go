@@ -24,6 +24,7 @@ func TestOptionsValidate(t *testing.T) {
 		{"metrics", func(o *Options) { o.MetricsAddress = "" }, "manager options: no metrics address"},
 		{"learner", func(o *Options) { o.LearnerGrace = 0 }, "manager options: learner grace 0s is not above zero"},
 		{"unknown member", func(o *Options) { o.UnknownMemberGrace = 0 }, "manager options: unknown member grace 0s is not above zero"},
+		{"restore hold", func(o *Options) { o.RestoreHold = time.Second }, "manager options: restore hold 1s is below 30s"},
 		{"drain", func(o *Options) { o.DrainDelay = -time.Second }, "manager options: drain delay -1s is below zero"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

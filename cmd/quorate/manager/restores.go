@@ -40,7 +40,7 @@ func newRestores(o Options) (*restores, error) {
 	r := &restores{on: map[types.NamespacedName]bool{}}
 	jobs, err := running.New(running.Options{
 		Dir: o.RestoreDir, KeysDir: o.RestoreKeysDir, Identity: o.Identity() + "@" + o.NodeName, NodeName: o.NodeName,
-		Clock: clock.RealClock{}, Log: o.Log.WithName("restore"), Changed: r.changed,
+		Clock: clock.RealClock{}, Log: o.Log.WithName("restore"), Changed: r.changed, Limits: marker.Limits{Hold: o.RestoreHold},
 	})
 	r.jobs = jobs
 	return r, err
@@ -135,7 +135,7 @@ func (c *controllers) talosOperations(m term) error {
 		Preparing: &restore.Preparer{
 			Live: live, Plane: m.plane, Dial: dialNode(m.plane), Probe: probe, Secrets: secretsBy(live), Worker: &snapshot.Worker{},
 			Undo: undoBy(c.backups), Folder: c.restores.jobs.Folder, StoreAt: restore.StoreAt(live, net.DefaultResolver.LookupHost),
-			Clock: clock.RealClock{}, Log: log, Version: c.options.Version, NodeName: c.options.NodeName,
+			Clock: clock.RealClock{}, Log: log, Version: c.options.Version, NodeName: c.options.NodeName, Hold: c.options.RestoreHold,
 		},
 		Recovered: func(ctx context.Context, cluster *v1alpha1.TalosCluster, is *marker.Marker) (marker.Probe, error) {
 			bundle, err := m.plane.Bundle(ctx, cluster)
