@@ -74,8 +74,8 @@ func (c *cycle) prepareUnder(ctx context.Context, hold Hold) error {
 	c.Jobs.Begun(c.clusterKey())
 	c.marker = m
 	c.mirror()
-	c.warn(v1alpha1.ReasonRestoreStarted, fmt.Sprintf("etcd of cluster %s is restored from snapshot %s of %s, as ordered by %s: all that was written since is lost, and the Kubernetes API is away meanwhile.",
-		c.op.Spec.ClusterRef.Name, m.Snapshot.Name, clockTime(m.Snapshot.Time), requester(m.Operation.Requester)))
+	c.warn(v1alpha1.ReasonRestoreStarted, fmt.Sprintf("etcd of cluster %s is restored from snapshot %s of %s, as ordered by %s: all that was written since is lost, and the Kubernetes API is away meanwhile. %s",
+		c.op.Spec.ClusterRef.Name, m.Snapshot.Name, clockTime(m.Snapshot.Time), requester(m.Operation.Requester), c.wayOut()))
 	return c.followAfter(ctx)
 }
 

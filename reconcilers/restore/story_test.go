@@ -33,6 +33,8 @@ func TestStory(t *testing.T) {
 	}
 	if got := w.told("TalosCluster", "Warning", v1alpha1.ReasonRestoreStarted); !strings.Contains(got, "as ordered by alice@example.com") {
 		t.Errorf("the cluster's event does not name who ordered it: %q", got)
+	} else if want := "To finish it without Kubernetes: quorate restore --recover-cluster"; !strings.Contains(got, want) || !strings.Contains(got, " --snapshot "+shot) {
+		t.Errorf("the cluster's event does not tell what is left without an API: %q", got)
 	}
 	w.look()
 	w.jobs.state.Progress = restore.Progress{Step: v1alpha1.StepWiping, Note: "cp-2 does not answer, as one that reboots"}
