@@ -166,11 +166,9 @@ func (r *run) came(before restoring.State, a restoring.Act, err error) string {
 	case a.Kind == restoring.ActKubelet && err == nil:
 		n.AgentAt = &now
 	}
+	r.judge(a, err)
 	if err == nil {
 		return ""
-	}
-	if (a.Kind == restoring.ActUpload || a.Kind == restoring.ActBootstrap) && r.final(err) {
-		r.marker.Failure = failure(r.marker, fmt.Sprintf("%s cannot recover etcd (%s): %s.", a.Node, a.Kind, err))
 	}
 	return fmt.Sprintf("%s of %s failed: %s", a.Kind, a.Node, err)
 }

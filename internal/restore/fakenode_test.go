@@ -33,6 +33,12 @@ func (f far) call(name string, act func() error) error {
 		if !f.n.up(f.p.w.at) {
 			return errSilent
 		}
+		if says := f.n.says[name]; len(says) > 0 {
+			f.n.says[name] = says[1:]
+			if says[0] != nil {
+				return fmt.Errorf("%s at %s: %w", name, f.n.address, says[0])
+			}
+		}
 		return act()
 	})
 }

@@ -24,8 +24,8 @@ type run struct {
 	identity string
 	// source says where the snapshot that was verified is.
 	source source
-	// refusals counts answers without a code in a row.
-	refusals int
+	// refusals count answers without a code in a row.
+	refusals map[restoring.Kind]int
 	pause    time.Duration
 	told     string
 }
@@ -36,7 +36,7 @@ func (j *Job) run(ctx context.Context) (Result, error) {
 		job.Clock = clock.RealClock{}
 	}
 	job.Limits = j.Limits.filled()
-	r := &run{Job: &job, pause: job.Limits.Poll}
+	r := &run{Job: &job, pause: job.Limits.Poll, refusals: map[restoring.Kind]int{}}
 	r.hold = hold{job: &job}
 	return r.guarded(ctx)
 }

@@ -62,6 +62,8 @@ type machine struct {
 	deaf                  bool // it answers a reset and does nothing
 	shut                  bool // nobody gets to its etcd
 	onDown                func()
+	// says are the answers to calls of a name, one after the other; nil is a call that acts.
+	says map[string][]error
 }
 
 const (

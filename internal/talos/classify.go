@@ -75,6 +75,8 @@ func answerKind(code codes.Code) error {
 		return ErrNotFound
 	case codes.FailedPrecondition:
 		return ErrNotReady
+	case codes.DeadlineExceeded:
+		return ErrLate
 	case codes.AlreadyExists:
 		return ErrHasData
 	default:

@@ -45,6 +45,7 @@ var answerKinds = map[codes.Code]error{
 	codes.PermissionDenied: ErrDenied, codes.Unauthenticated: ErrDenied,
 	codes.Unimplemented: ErrNotControlPlane, codes.NotFound: ErrNotFound,
 	codes.FailedPrecondition: ErrNotReady, codes.AlreadyExists: ErrHasData,
+	codes.DeadlineExceeded: ErrLate,
 }
 
 var silentCodes = []codes.Code{codes.Unavailable, codes.DeadlineExceeded, codes.Canceled, codes.Internal}
@@ -70,7 +71,7 @@ func TestEveryFailureHasOneKind(t *testing.T) {
 		}
 	}
 	late := status.FromContextError(context.DeadlineExceeded).Err()
-	for expired, want := range map[bool]error{true: ErrUnreachable, false: ErrFailed} {
+	for expired, want := range map[bool]error{true: ErrUnreachable, false: ErrLate} {
 		if got := (seen{err: late, answered: true, expired: expired}).kind(); got != want {
 			t.Errorf("the server's clock says that time is up, and the limit has passed: %t: %v, want %v", expired, got, want)
 		}
@@ -96,7 +97,7 @@ func or(err, otherwise error) error {
 
 // A sentinel without a way out would leave people guessing.
 func TestEveryKindHasAWayOut(t *testing.T) {
-	for _, kind := range []error{ErrUnreachable, ErrDenied, ErrWrongCA, ErrExpired, ErrWrongCertificate, ErrNotControlPlane, ErrNotFound, ErrNotReady, ErrHasData, ErrFailed, ErrOtherCluster, ErrShortDeadline} {
+	for _, kind := range []error{ErrUnreachable, ErrDenied, ErrWrongCA, ErrExpired, ErrWrongCertificate, ErrNotControlPlane, ErrNotFound, ErrNotReady, ErrLate, ErrHasData, ErrFailed, ErrOtherCluster, ErrShortDeadline} {
 		if waysOut[kind] == "" {
 			t.Errorf("%v has no way out", kind)
 		}

@@ -23,6 +23,9 @@ var (
 	ErrNotFound = errors.New("the node has no such thing")
 	// ErrNotReady: the node answers, and is not far enough in its boot: wait.
 	ErrNotReady = errors.New("the node is not ready for it yet")
+	// ErrLate: the node answers that the time it gives itself was over, or that of the
+	// call by its clock. Whether the call took effect is open.
+	ErrLate = errors.New("the node ran out of time")
 	// ErrHasData: the node's etcd has data, which does not mean a recovered cluster: ask
 	// that etcd.
 	ErrHasData = errors.New("the node has etcd data already")
@@ -48,6 +51,7 @@ var waysOut = map[error]string{
 	ErrNotControlPlane:  "ask a control plane",
 	ErrNotFound:         "it is there once the service that owns it is healthy",
 	ErrNotReady:         "wait for the node to boot, and see its console if it does not",
+	ErrLate:             "ask again, and see the node's console if it stays so",
 	ErrHasData:          "ask its etcd whether it is the recovered one, and wipe the node if it is not",
 	ErrFailed:           "see the node's logs",
 	ErrOtherCluster:     "check the address and that the secrets bundle is this cluster's",

@@ -152,8 +152,8 @@ func TestAnswers(t *testing.T) {
 			message: leaving + "the node answers with an error: rpc error: code = Unknown desc = failed to leave cluster: etcdserver: unhealthy cluster" + logs},
 		{name: "etcd of the node away", server: answerOf(status.Error(codes.Unavailable, "etcdserver: no leader")), kind: ErrFailed,
 			message: version + "the node answers with an error: rpc error: code = Unavailable desc = etcdserver: no leader" + logs},
-		{name: "etcd of the node silent", server: answerOf(context.DeadlineExceeded), kind: ErrFailed,
-			message: version + "the node answers with an error: rpc error: code = DeadlineExceeded desc = context deadline exceeded" + logs},
+		{name: "etcd of the node silent", server: answerOf(context.DeadlineExceeded), kind: ErrLate,
+			message: version + "the node ran out of time: rpc error: code = DeadlineExceeded desc = context deadline exceeded; ask again, and see the node's console if it stays so"},
 		{name: "member without an ID", kind: ErrNotFound, server: func(s *server) {
 			_ = s.state.Destroy(context.Background(), etcd.NewMember(etcd.NamespaceName, etcd.LocalMemberID).Metadata())
 		}, call: func(n *Node) func(context.Context) (any, error) { return any1(n.MemberID) },
