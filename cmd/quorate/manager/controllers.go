@@ -39,8 +39,9 @@ type controllers struct {
 	backupMetrics *backup.Metrics
 	backups       *backup.Reconciler
 	engine        *cel.Engine
-	// restores outlive each term.
+	// restores outlive each term; stay ends a process that lost the lease to one.
 	restores *restores
+	stay     *stay
 	// on is false where nothing but the gate is wanted.
 	on bool
 }
@@ -58,11 +59,12 @@ func newControllers(o Options, engine *cel.Engine, registry prometheus.Registere
 	if err != nil {
 		return nil, err
 	}
-	return &controllers{options: o, metrics: metrics, clusterMetrics: clusterMetrics, backupMetrics: backupMetrics, engine: engine, restores: jobs, on: !o.GateOnly}, nil
+	return &controllers{options: o, metrics: metrics, clusterMetrics: clusterMetrics, backupMetrics: backupMetrics, engine: engine, restores: jobs, stay: newStay(o, jobs), on: !o.GateOnly}, nil
 }
 
 // run competes for the lease and reconciles while it holds it. Who loses it, since the
-// API server was away say, competes again; the gate serves on meanwhile.
+// API server was away say, competes again, and the gate serves on meanwhile; stay says for
+// how long.
 func (c *controllers) run(ctx context.Context) error {
 	if !c.on {
 		<-ctx.Done()
@@ -110,6 +112,9 @@ func (c *controllers) once(ctx context.Context) error {
 		if err := setup(t); err != nil {
 			return fmt.Errorf("%w: %w", errControllers, err)
 		}
+	}
+	if err := m.Add(c.stay.term(ctx)); err != nil {
+		return fmt.Errorf("%w: %w", errControllers, err)
 	}
 	return m.Start(ctx)
 }

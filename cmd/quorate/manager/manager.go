@@ -136,6 +136,8 @@ func newServer(o Options, out outside, keeper *certs.Keeper, g *webhooks.Gate) (
 // run keeps everything else going until the webhook has drained: probes must say
 // that it drains, and a leaf may fall due meanwhile.
 func (r *replica) run(ctx context.Context) error {
+	ctx, r.work.stay.leave = context.WithCancel(ctx)
+	defer r.work.stay.leave()
 	others, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	group, others := errgroup.WithContext(others)

@@ -89,6 +89,16 @@ func await(t *testing.T, url string, status int, text string) {
 	}
 }
 
+// gateClient reaches the webhook as the API server does.
+func gateClient(t *testing.T, r *replica, o Options) *http.Client {
+	t.Helper()
+	roots, err := r.keeper.Roots()
+	if err != nil {
+		t.Fatalf("read roots: %v", err)
+	}
+	return &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: o.names().DNS[0]}}}
+}
+
 // A replica becomes ready, says that it drains when it is told to stop, answers
 // the webhook meanwhile, and ends without an error.
 func TestReplicaServesAndDrains(t *testing.T) {
@@ -103,12 +113,7 @@ func TestReplicaServesAndDrains(t *testing.T) {
 	await(t, "http://"+o.MetricsAddress+"/metrics", http.StatusOK, `quorate_certificate_expiry_timestamp_seconds{certificate="serving"}`)
 	stop()
 	await(t, "http://"+o.HealthAddress+"/readyz", http.StatusServiceUnavailable, webhooks.ErrDraining.Error())
-	roots, err := r.keeper.Roots()
-	if err != nil {
-		t.Fatalf("read roots: %v", err)
-	}
-	gate := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: o.names().DNS[0]}}}
-	if status, body := ask(t, gate, "https://"+o.WebhookAddress+webhooks.Path); status != http.StatusMethodNotAllowed {
+	if status, body := ask(t, gateClient(t, r, o), "https://"+o.WebhookAddress+webhooks.Path); status != http.StatusMethodNotAllowed {
 		t.Errorf("the webhook answers %d %s while it drains, want %d", status, body, http.StatusMethodNotAllowed)
 	}
 	now.Step(o.DrainDelay)

@@ -108,6 +108,18 @@ func (j *Jobs) State(cluster types.NamespacedName) (State, bool) {
 	return State{!r.ended(), r.progress, r.result, r.err}, true
 }
 
+// Running tells whether any job is at work.
+func (j *Jobs) Running() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, r := range j.of {
+		if !r.ended() {
+			return true
+		}
+	}
+	return false
+}
+
 // End stops the cluster's job, and erases its folder.
 func (j *Jobs) End(ctx context.Context, cluster types.NamespacedName) error {
 	j.mu.Lock()
