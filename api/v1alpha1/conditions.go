@@ -31,7 +31,8 @@ const (
 	// ConditionRemoval says how far a TalosMachine's deletion has come.
 	ConditionRemoval = "Removal"
 	// ConditionRebootRequired is True when a TalosMachine's node must be
-	// rebooted by a person before it can be Ready.
+	// rebooted by a person before it runs with the configuration that it has
+	// stored. A restore waits for that.
 	ConditionRebootRequired = "RebootRequired"
 	// ConditionStaleWipeSentPrefix and a machine's name make the condition type
 	// by which a restore remembers that it asked that machine to wipe stale data.

@@ -106,6 +106,10 @@ const (
 	ReasonNodeNotReady = "NodeNotReady"
 )
 
+// ReasonConfigurationStaged is the reason of the condition RebootRequired of a
+// TalosMachine: it has stored another configuration than the one it runs with.
+const ReasonConfigurationStaged = "ConfigurationStaged"
+
 // Reasons of the condition Ready of a TalosCluster, besides ReasonAsAsked,
 // ReasonNoQuorum, ReasonMemberUnhealthy, ReasonBundleUnusable and ReasonOtherCluster.
 const (

@@ -89,7 +89,7 @@ func TestDoorHasNoDestructiveMethod(t *testing.T) {
 			t.Errorf("removal can reach %s", method)
 		}
 	}
-	want := []string{"Address", "BootID", "Close", "EtcdStatus", "ForfeitLeadership", "Hostname", "Leave", "MemberID", "Members", "NodeName", "RemoveMember", "VerifyCluster", "Version"}
+	want := []string{"Address", "BootID", "Close", "ConfigStaged", "EtcdStatus", "ForfeitLeadership", "Hostname", "Leave", "MemberID", "Members", "NodeName", "RemoveMember", "VerifyCluster", "Version"}
 	if got := methodsOf[*Node](); !slices.Equal(got, want) {
 		t.Errorf("a Node has the methods %v, want %v", got, want)
 	}
@@ -98,9 +98,12 @@ func TestDoorHasNoDestructiveMethod(t *testing.T) {
 	}
 }
 
-// What may wipe a machine is no more than what a restore needs.
+// What may wipe a machine is no more than what a restore needs. A reboot alone is not
+// among it.
+//
+// covers: C-23
 func TestDoorOfARestore(t *testing.T) {
-	want := []string{"Address", "Alarms", "BootID", "Bootstrap", "Close", "EtcdService", "EtcdStatus", "ForfeitLeadership", "HasEtcdData", "Hostname", "Leave", "MemberID",
+	want := []string{"Address", "Alarms", "BootID", "Bootstrap", "Close", "ConfigStaged", "EtcdService", "EtcdStatus", "ForfeitLeadership", "HasEtcdData", "Hostname", "Leave", "MemberID",
 		"Members", "NodeName", "Recover", "Reset", "RestartKubelet", "Snapshot", "VerifyCluster", "Version", "Volumes"}
 	if got := methodsOf[*Restorer](); !slices.Equal(got, want) {
 		t.Errorf("a Restorer has the methods %v, want %v", got, want)

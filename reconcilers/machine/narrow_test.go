@@ -7,11 +7,12 @@ import (
 )
 
 // The removal of a machine can list, leave and remove by ID, hand over leadership, and
-// ask who answers. What wipes or restarts a machine is no method of what it is given.
+// ask who answers and whether it waits for a reboot. What wipes, reboots or restarts a
+// machine is no method of what it is given.
 //
-// covers: B-3
+// covers: B-3, C-23
 func TestNodeIsNarrow(t *testing.T) {
-	want := []string{"Close", "ForfeitLeadership", "Leave", "MemberID", "Members", "NodeName", "RemoveMember", "VerifyCluster", "Version"}
+	want := []string{"Close", "ConfigStaged", "ForfeitLeadership", "Leave", "MemberID", "Members", "NodeName", "RemoveMember", "VerifyCluster", "Version"}
 	var got []string
 	for m := range reflect.TypeFor[Node]().Methods() {
 		got = append(got, m.Name)

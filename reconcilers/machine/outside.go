@@ -32,6 +32,7 @@ type Node interface {
 	VerifyCluster(context.Context) error
 	NodeName(context.Context) (string, error)
 	MemberID(context.Context) (uint64, error)
+	ConfigStaged(context.Context) (bool, error)
 	Members(context.Context) ([]talos.Member, error)
 	ForfeitLeadership(context.Context) (string, error)
 	Leave(context.Context) error

@@ -48,6 +48,10 @@ type played struct {
 	// reports are what machines call their Nodes, where that is not their own name.
 	reports map[string]string
 	viewErr error
+	// staged are machines whose configuration waits for a reboot; configErr is what all
+	// answer instead of saying so.
+	staged    map[string]bool
+	configErr error
 	// denies are machines that let no removal pass.
 	denies map[string]bool
 	// refusals are how many removals by ID end in an error before one is done.
@@ -66,7 +70,7 @@ func newPlayed(t *testing.T, engine *cel.Engine, machines ...client.Object) *pla
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
-	p := &played{t: t, engine: engine, silent: map[string]bool{}, foreign: map[string]error{}, looks: 1}
+	p := &played{t: t, engine: engine, silent: map[string]bool{}, staged: map[string]bool{}, foreign: map[string]error{}, looks: 1}
 	cluster := &v1alpha1.TalosCluster{ObjectMeta: metav1.ObjectMeta{Name: "quay", Namespace: "default", UID: "quay"}}
 	cluster.Spec.ControlPlane.Count, cluster.Status.ClusterID = 1, etcdID
 	objects := append([]client.Object{cluster}, machines...)

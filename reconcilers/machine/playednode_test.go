@@ -78,6 +78,14 @@ func (n *playedNode) Members(context.Context) (out []talos.Member, err error) {
 	return out, err
 }
 
+func (n *playedNode) ConfigStaged(context.Context) (staged bool, err error) {
+	err = n.ask("configuration of", func() error {
+		staged = n.p.staged[n.name]
+		return n.p.configErr
+	})
+	return staged, err
+}
+
 func (n *playedNode) ForfeitLeadership(context.Context) (to string, err error) {
 	err = n.ask("forfeit leadership of", func() error {
 		for i := range n.p.members {

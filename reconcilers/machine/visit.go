@@ -98,6 +98,7 @@ func (c *cycle) identifyAt(ctx context.Context, at *v1alpha1.TalosMachine) (reas
 		return visitReason(err), conditions.Sentence(err)
 	}
 	c.machine.Status.Address, c.machine.Status.NodeName = controlplane.Address(at), name
+	c.recordReboot(ctx, at)
 	if !c.controlPlane() {
 		return "", ""
 	}

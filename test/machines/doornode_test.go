@@ -49,6 +49,10 @@ func (d *doorToNode) MemberID(ctx context.Context) (uint64, error) {
 	return asks(ctx, d, "MemberID", d.node.MemberID)
 }
 
+func (d *doorToNode) ConfigStaged(ctx context.Context) (bool, error) {
+	return asks(ctx, d, "ConfigStaged", d.node.ConfigStaged)
+}
+
 func (d *doorToNode) Members(ctx context.Context) ([]talos.Member, error) {
 	return asks(ctx, d, "Members", d.node.Members)
 }
