@@ -27,7 +27,8 @@ const (
 )
 
 // ask is what is known of one store. A store without a marker is not asked again in the
-// term: the restores that begin in it are this process's own.
+// term: the restores that begin in it are this process's own, or rewind the API server,
+// which its revision tells.
 type ask struct {
 	namespace, cluster string
 	generation         int64 // of the backup: a changed one may name another store
@@ -96,6 +97,13 @@ func (a *ask) take(found string, err error, now time.Time) {
 		return
 	}
 	a.answered, a.found, a.pause, a.next = true, found, 0, now.Add(markedPause)
+}
+
+// forget drops what the stores have said: it was of another timeline.
+func (g *Gate) forget() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.stores = map[types.UID]*ask{}
 }
 
 // prune drops what is known of stores whose backup is gone.

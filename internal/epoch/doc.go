@@ -6,7 +6,9 @@
 // reconciler is taken. What the restore brought back unfinished is held after that, by
 // an annotation, until a person releases it.
 //
-// A rewind cannot pass unnoticed within one term of the controllers: the API is away for
-// longer than their lease lives. So a term begins with a closed gate, which opens once
-// the stores of all backups have said that they have no marker of a restore.
+// A term of the controllers begins with a closed gate, which opens once the stores of all
+// backups have said that they have no marker of a restore. A rewind of the cluster that
+// the controllers run in ends the term, since the API is away for longer than their lease
+// lives. One that does not end it shows in the API server's revision ([Timeline]), and
+// closes the gate again until the stores were asked anew.
 package epoch

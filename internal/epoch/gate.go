@@ -30,6 +30,8 @@ type Gate struct {
 	marks Marks
 	clock clock.PassiveClock
 	log   logr.Logger
+	// line tells of a rewind within the term.
+	line Timeline
 
 	mu     sync.Mutex
 	stores map[types.UID]*ask
@@ -78,6 +80,10 @@ func (g *Gate) backups(ctx context.Context) ([]v1alpha1.TalosEtcdBackup, error) 
 	slices.SortFunc(list.Items, func(a, b v1alpha1.TalosEtcdBackup) int {
 		return strings.Compare(client.ObjectKeyFromObject(&a).String(), client.ObjectKeyFromObject(&b).String())
 	})
+	if g.line.Rewound(list.ResourceVersion) {
+		g.log.Info("the API server's etcd was rewound: all stores are asked anew", "revision", list.ResourceVersion)
+		g.forget()
+	}
 	g.prune(list.Items)
 	return list.Items, nil
 }
