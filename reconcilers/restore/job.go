@@ -12,13 +12,13 @@ import (
 // followJob has the job of the marker run in this process, and says how it is.
 func (c *cycle) followJob(ctx context.Context) error {
 	c.mirror()
-	if c.cluster == nil {
+	state, known := c.Jobs.State(c.clusterKey())
+	if c.cluster == nil && !state.Running { // a job that runs needs none
 		return c.pause(ctx, fmt.Sprintf("There is no TalosCluster %s any more, whose nodes the restore goes on with. %s", c.clusterKey(), c.wayOut()))
 	}
 	if err := c.finalizer(ctx); err != nil {
 		return err
 	}
-	state, known := c.Jobs.State(c.clusterKey())
 	if known && !state.Running {
 		if over, err := c.jobEnded(ctx, state); over {
 			return err

@@ -10,8 +10,8 @@ import (
 )
 
 // echoes tells what is still waited for, by name, until every approved machine has
-// reconciled against the restored state and is Ready. reboot names those that a person
-// has to reboot; nothing is rebooted by itself. known are the machines of when the
+// reconciled against the restored state, is Ready and wants no reboot. reboot names those
+// that a person has to reboot; nothing is rebooted by itself. known are the machines of when the
 // restore began: a control plane beyond them came back with the rewind.
 func echoes(machines []v1alpha1.TalosMachine, request string, known map[string]bool) (waits, reboot []string) {
 	for i := range machines {
@@ -39,6 +39,8 @@ func echo(m *v1alpha1.TalosMachine, request string) string {
 		return fmt.Sprintf("TalosMachine %s, which has not said how it is", m.Name)
 	case ready.Status != "True":
 		return fmt.Sprintf("TalosMachine %s, which is not Ready: %s", m.Name, ready.Message)
+	case needsReboot(m):
+		return fmt.Sprintf("TalosMachine %s, which wants a reboot (RebootRequired)", m.Name)
 	}
 	return ""
 }

@@ -11,23 +11,28 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/quorate/quorate/api/v1alpha1"
+	"github.com/quorate/quorate/internal/epoch"
 	"github.com/quorate/quorate/internal/restore"
 	"github.com/quorate/quorate/internal/store"
 )
 
 // Resume makes operations again that a rewind took, from the markers beside the backups.
-// It begins anew with each term of the controllers: a rewind ends one.
+// It begins anew with each term of the controllers: a rewind ends one. Where it does not,
+// as of a cluster that the controllers do not run in, the API server's revision tells.
 type Resume struct {
 	Client client.Client
 	Live   client.Reader
 	Events events.EventRecorder
 	Stores Stores
-	Log    logr.Logger
+	// Recovered asks the etcd of a marker's target how it is.
+	Recovered func(ctx context.Context, cluster *v1alpha1.TalosCluster, m *restore.Marker) (restore.Probe, error)
+	Log       logr.Logger
+
+	line epoch.Timeline
 
 	// told are the backups whose marker was told to be of a newer Quorate.
 	told map[types.NamespacedName]bool
@@ -36,24 +41,13 @@ type Resume struct {
 // NeedLeaderElection has it run where the controllers do, after webhook and caches.
 func (*Resume) NeedLeaderElection() bool { return true }
 
-// Start repeats until a pass leaves nothing to do, or the context ends. The webhook that
-// admits the operation may be this very process's, and not be reached yet.
-func (r *Resume) Start(ctx context.Context) error {
-	backoff := wait.Backoff{Duration: time.Second, Factor: 2, Steps: 6, Cap: 30 * time.Second}
-	for {
-		err := r.Pass(ctx)
-		if err == nil || ctx.Err() != nil {
-			return nil
-		}
-		r.Log.Error(err, "restores are looked for again")
-		timer := time.NewTimer(backoff.Step())
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return nil
-		case <-timer.C:
-		}
+func (r *Resume) backups(ctx context.Context) (list v1alpha1.TalosEtcdBackupList, err error) {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	if err = r.Live.List(ctx, &list); err != nil {
+		return list, fmt.Errorf("list the backups: %w", err)
 	}
+	return list, nil
 }
 
 // passTimeout bounds one look at all backups.
@@ -64,10 +58,11 @@ const passTimeout = 2 * time.Minute
 func (r *Resume) Pass(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, passTimeout)
 	defer cancel()
-	var list v1alpha1.TalosEtcdBackupList
-	if err := r.Live.List(ctx, &list); err != nil {
-		return fmt.Errorf("list the backups: %w", err)
+	list, err := r.backups(ctx)
+	if err != nil {
+		return err
 	}
+	r.line.Rewound(list.ResourceVersion) // this pass sees to it
 	var errs []error
 	for i := range list.Items {
 		if err := r.backup(ctx, &list.Items[i]); err != nil {
@@ -86,9 +81,9 @@ func (r *Resume) backup(ctx context.Context, b *v1alpha1.TalosEtcdBackup) error 
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	bounded, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	m, _, err := (restore.Markers{Store: s}).Load(ctx)
+	m, version, err := (restore.Markers{Store: s}).Load(bounded)
 	switch {
 	case errors.Is(err, restore.ErrNoMarker):
 		return nil
@@ -98,7 +93,15 @@ func (r *Resume) backup(ctx context.Context, b *v1alpha1.TalosEtcdBackup) error 
 	case err != nil:
 		return err
 	}
-	return r.operation(ctx, b, m)
+	return r.operation(ctx, found{b, s, m, version})
+}
+
+// found is a marker beside a backup.
+type found struct {
+	backup  *v1alpha1.TalosEtcdBackup
+	store   store.Store
+	marker  *restore.Marker
+	version store.Version
 }
 
 // tell says once that a marker is left alone.
@@ -117,10 +120,14 @@ func (r *Resume) tell(b *v1alpha1.TalosEtcdBackup, err error) {
 
 // operation makes a marker's operation if there is none, and holds what came back beside
 // it. The status is the reconciler's, which has it from the marker.
-func (r *Resume) operation(ctx context.Context, b *v1alpha1.TalosEtcdBackup, m *restore.Marker) error {
+func (r *Resume) operation(ctx context.Context, f found) error {
+	b, m := f.backup, f.marker
 	op := &v1alpha1.TalosOperation{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: OperationName(m)}}
 	err := r.Live.Get(ctx, client.ObjectKeyFromObject(op), op)
 	if err == nil || !apierrors.IsNotFound(err) {
+		return err
+	}
+	if err := r.rewound(ctx, f); err != nil {
 		return err
 	}
 	op.Spec = orderOf(b, m)

@@ -116,10 +116,7 @@ func (c *cycle) adopt(ctx context.Context) error {
 		return nil
 	}
 	found, err := c.Recovered(ctx, c.cluster, c.marker)
-	if err == nil && found.Revision < c.marker.Pinned.Floor {
-		err = fmt.Errorf("it is at revision %d, and the recovered etcd is at %d at least", found.Revision, c.marker.Pinned.Floor)
-	}
-	if err != nil {
+	if err = recovered(found, err, c.marker); err != nil {
 		c.onward(v1alpha1.ReasonRestoreWaits, fmt.Sprintf("%s: the etcd of %s has to say which cluster it is: %s.", c.marker.Step, c.marker.Target, oneLine(err)))
 		return c.rest(ctx, busy)
 	}
@@ -198,7 +195,7 @@ func (c *cycle) awaitMachines(ctx context.Context) error {
 	}
 	message := fmt.Sprintf("%s: waiting for %s.", c.marker.Step, names(waits, 5))
 	if len(reboot) > 0 {
-		message += fmt.Sprintf(" A person has to reboot %s (RebootRequired); the restore reboots nothing for that.", names(reboot, 5))
+		message += fmt.Sprintf(" A person has to reboot %s, whose condition RebootRequired says why; the restore reboots nothing for that.", names(reboot, 5))
 	}
 	c.onward(string(c.marker.Step), message)
 	return c.rest(ctx, busy)

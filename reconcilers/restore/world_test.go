@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -95,35 +94,6 @@ func newWorld(t *testing.T, more ...client.Object) *world {
 	return w
 }
 
-func quay() *v1alpha1.TalosCluster {
-	return &v1alpha1.TalosCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "quay", UID: "quay-1"}}
-}
-
-func nightly() *v1alpha1.TalosEtcdBackup {
-	return &v1alpha1.TalosEtcdBackup{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "nightly"},
-		Spec:       v1alpha1.TalosEtcdBackupSpec{ClusterRef: v1alpha1.LocalRef{Name: "quay"}},
-	}
-}
-
-func order() *v1alpha1.TalosOperation {
-	return &v1alpha1.TalosOperation{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "rewind", UID: "rewind-1", CreationTimestamp: metav1.NewTime(start.Add(-time.Minute)),
-			Annotations: map[string]string{v1alpha1.AnnotationRequestedBy: "alice@example.com"}},
-		Spec: v1alpha1.TalosOperationSpec{Kind: v1alpha1.OperationEtcdRestore, ClusterRef: v1alpha1.LocalRef{Name: "quay"},
-			EtcdRestore: &v1alpha1.EtcdRestoreSpec{BackupRef: v1alpha1.LocalRef{Name: "nightly"}, Snapshot: shot, Confirm: "quay"}},
-	}
-}
-
-func plane(n int) *v1alpha1.TalosMachine {
-	return &v1alpha1.TalosMachine{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("cp-%d", n)},
-		Spec: v1alpha1.TalosMachineSpec{ClusterRef: v1alpha1.LocalRef{Name: "quay"}, Role: v1alpha1.MachineControlPlane, Approved: true,
-			Endpoint: fmt.Sprintf("192.0.2.%d", n)},
-		Status: v1alpha1.TalosMachineStatus{Conditions: []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue}}},
-	}
-}
-
 // marker is what preparing writes into the store.
 func (w *world) marker(o *v1alpha1.TalosOperation) *restore.Marker {
 	w.t.Helper()
@@ -186,68 +156,7 @@ func (w *world) restart() {
 			return restoring.Recovery{Store: "s3://backups/quay"}
 		},
 	}
-	w.resume = &Resume{Client: api, Live: api, Events: recorder{w}, Stores: stores, Log: logr.Discard()}
-}
-
-// Prepare implements Preparing.
-func (w *world) Prepare(ctx context.Context, o Order, check func(context.Context) error, say func(string)) (*restore.Marker, error) {
-	say("it is being played")
-	if err := check(ctx); err != nil {
-		return nil, err
-	}
-	var m *restore.Marker
-	err := w.call("prepare", func() (err error) { m, err = w.prep(o); return err })
-	return m, err
-}
-
-// recovered is what the target's etcd says of itself.
-func (w *world) recovered(context.Context, *v1alpha1.TalosCluster, *restore.Marker) (restore.Probe, error) {
-	return restore.Probe{ClusterID: 0xbeef, Revision: w.revision}, w.broken["etcd"]
-}
-
-// fakeJobs notes what it is asked.
-type fakeJobs struct {
-	state  JobState
-	known  bool
-	starts int
-	begun  bool
-	ended  bool
-	err    error
-}
-
-func (j *fakeJobs) Start(context.Context, *v1alpha1.TalosCluster, *v1alpha1.TalosEtcdBackup, *restore.Marker) error {
-	if j.err != nil {
-		return j.err
-	}
-	j.starts++
-	j.known, j.state.Running = true, true
-	return nil
-}
-
-func (j *fakeJobs) Begun(types.NamespacedName) { j.begun = true }
-
-func (j *fakeJobs) State(types.NamespacedName) (JobState, bool) { return j.state, j.known }
-
-func (j *fakeJobs) End(context.Context, types.NamespacedName) error {
-	j.known, j.state, j.ended = false, JobState{}, true
-	return nil
-}
-
-// recorder keeps events.
-type recorder struct{ *world }
-
-func (r recorder) Eventf(about, _ runtime.Object, kind, reason, _, note string, args ...any) {
-	r.events = append(r.events, fmt.Sprintf("%T %s %s: %s", about, kind, reason, fmt.Sprintf(note, args...)))
-}
-
-// told tells whether an event of a kind of object, type and reason was told.
-func (w *world) told(about, kind, reason string) string {
-	for _, e := range w.events {
-		if strings.HasPrefix(e, "*v1alpha1."+about+" "+kind+" "+reason+":") {
-			return e
-		}
-	}
-	return ""
+	w.resume = &Resume{Client: api, Live: api, Events: recorder{w}, Stores: stores, Recovered: w.recovered, Log: logr.Discard()}
 }
 
 // look reconciles once.
@@ -297,9 +206,4 @@ func (w *world) echo() {
 			m.Status.ObservedReconcileRequest = m.Annotations[v1alpha1.AnnotationReconcileRequested]
 		})
 	}
-}
-
-func ready(name string) *corev1.Node {
-	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{
-		Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}}
 }

@@ -137,42 +137,13 @@ func (c *controllers) talosOperations(m term) error {
 			Undo: undoBy(c.backups), Folder: c.restores.jobs.Folder, StoreAt: restore.StoreAt(live, net.DefaultResolver.LookupHost),
 			Clock: clock.RealClock{}, Log: log, Version: c.options.Version, NodeName: c.options.NodeName, Hold: c.options.RestoreHold,
 		},
-		Recovered: func(ctx context.Context, cluster *v1alpha1.TalosCluster, is *marker.Marker) (marker.Probe, error) {
-			bundle, err := m.plane.Bundle(ctx, cluster)
-			if err != nil {
-				return marker.Probe{}, err
-			}
-			return proven(ctx, bundle, is)
-		},
-		Recover: func(b *v1alpha1.TalosEtcdBackup) restoring.Recovery { return restoreplan.RecoveryOf(b, "", nil) },
+		Recovered: recoveredBy(m.plane),
+		Recover:   func(b *v1alpha1.TalosEtcdBackup) restoring.Recovery { return restoreplan.RecoveryOf(b, "", nil) },
 	}
 	if err := r.Setup(m.Manager); err != nil {
 		return err
 	}
-	return m.Add(&restore.Resume{Client: m.GetClient(), Live: live, Events: m.GetEventRecorder("quorate"), Stores: stores, Log: log})
-}
-
-// proven is the answer of a control plane whose etcd is the recovered one, else that of the
-// target.
-func proven(ctx context.Context, b *talos.Bundle, m *marker.Marker) (answer marker.Probe, err error) {
-	answer, err = probe(ctx, b, m.Node(m.Target).Address)
-	for _, n := range m.Nodes {
-		if err == nil && answer.Revision >= m.Pinned.Floor {
-			return answer, nil
-		}
-		if !n.ControlPlane() || n.Machine == m.Target {
-			continue
-		}
-		if found, failed := probe(ctx, b, n.Address); failed == nil && found.Revision >= m.Pinned.Floor {
-			return found, nil
-		}
-	}
-	return answer, err
-}
-
-// probe asks the etcd beside a machine API.
-func probe(ctx context.Context, b *talos.Bundle, address string) (marker.Probe, error) {
-	return (&marker.Talos{Bundle: b}).Probe(ctx, address)
+	return m.Add(&restore.Resume{Client: m.GetClient(), Live: live, Events: m.GetEventRecorder("quorate"), Stores: stores, Recovered: r.Recovered, Log: log})
 }
 
 func dialNode(a *controlplane.Access) func(*talos.Bundle, *v1alpha1.TalosMachine) (restore.Node, error) {

@@ -1,0 +1,44 @@
+package manager
+
+import (
+	"context"
+
+	"github.com/quorate/quorate/api/v1alpha1"
+	"github.com/quorate/quorate/internal/controlplane"
+	marker "github.com/quorate/quorate/internal/restore"
+	"github.com/quorate/quorate/internal/talos"
+)
+
+// recoveredBy asks the etcd of a cluster whether it is the recovered one.
+func recoveredBy(plane *controlplane.Access) func(context.Context, *v1alpha1.TalosCluster, *marker.Marker) (marker.Probe, error) {
+	return func(ctx context.Context, cluster *v1alpha1.TalosCluster, is *marker.Marker) (marker.Probe, error) {
+		bundle, err := plane.Bundle(ctx, cluster)
+		if err != nil {
+			return marker.Probe{}, err
+		}
+		return proven(ctx, bundle, is)
+	}
+}
+
+// proven is the answer of a control plane whose etcd is the recovered one, else that of the
+// target.
+func proven(ctx context.Context, b *talos.Bundle, m *marker.Marker) (answer marker.Probe, err error) {
+	answer, err = probe(ctx, b, m.Node(m.Target).Address)
+	for _, n := range m.Nodes {
+		if err == nil && answer.Revision >= m.Pinned.Floor {
+			return answer, nil
+		}
+		if !n.ControlPlane() || n.Machine == m.Target {
+			continue
+		}
+		if found, failed := probe(ctx, b, n.Address); failed == nil && found.Revision >= m.Pinned.Floor {
+			return found, nil
+		}
+	}
+	return answer, err
+}
+
+// probe asks the etcd beside a machine API.
+func probe(ctx context.Context, b *talos.Bundle, address string) (marker.Probe, error) {
+	return (&marker.Talos{Bundle: b}).Probe(ctx, address)
+}
