@@ -82,7 +82,7 @@ func TestTheListOfBehaviours(t *testing.T) {
 	if got, want := strings.Join(now, " "), allOfA+" "+allOfB+" "+mostOfC; got != want {
 		t.Errorf("without a mark are %s, want %s", got, want)
 	}
-	if got, want := strings.Join(partly, " "), "C-14 C-23 C-27 C-28 C-29 C-31"; got != want {
+	if got, want := strings.Join(partly, " "), ""; got != want {
 		t.Errorf("in part are %s, want %s", got, want)
 	}
 }
@@ -94,4 +94,4 @@ const allOfA = "A-1 A-2 A-3 A-4 A-5 A-6 A-7 A-8 A-9 A-10 A-11 A-12 A-13 A-14 A-1
 const allOfB = "B-1 B-2 B-3 B-4 B-5 B-6 B-7 B-8 B-9 B-10 B-11 B-12 B-13 B-14 B-15 B-16 B-17"
 
 // mostOfC is the live restore.
-const mostOfC = "C-1 C-2 C-3 C-4 C-5 C-6 C-7 C-8 C-9 C-10 C-11 C-12 C-13 C-15 C-16 C-17 C-18 C-19 C-20 C-21 C-22 C-24 C-25 C-26 C-30 C-32 C-33 C-34 C-35 C-36 C-37 C-38 C-39 C-40 C-41 C-42"
+const mostOfC = "C-1 C-2 C-3 C-4 C-5 C-6 C-7 C-8 C-9 C-10 C-11 C-12 C-13 C-14 C-15 C-16 C-17 C-18 C-19 C-20 C-21 C-22 C-23 C-24 C-25 C-26 C-27 C-28 C-29 C-30 C-31 C-32 C-33 C-34 C-35 C-36 C-37 C-38 C-39 C-40 C-41 C-42"
