@@ -8,7 +8,7 @@ import (
 )
 
 // Fault is something that goes wrong with a node until it is lifted: make one with
-// Silent, Unreachable, Slow, Answer, AnswerAfter, Lose, CutStream, CutSnapshot,
+// Silent, Unreachable, Slow, Answer, AnswerAfter, Lose, Meet, CutStream, CutSnapshot,
 // LateLeave, RebootBefore, RebootAfter, WithoutVar, WithoutCRI or WithoutTime.
 //
 // Faults by call name a method of the machine API, such as EtcdLeaveCluster, or one
@@ -22,6 +22,8 @@ type Fault struct {
 	delay    time.Duration // before it acts
 	before   error         // instead of acting
 	after    error         // after acting
+	meets    Meeting       // before acting
+	met      Meeting       // after acting
 	lose     bool          // the answer
 	reboot   moment
 	messages int   // of a stream, then it ends
@@ -60,6 +62,15 @@ func AnswerAfter(call string, err error) Fault { return Fault{call: call, after:
 
 // Lose: a call acts, and its answer never comes.
 func Lose(call string) Fault { return Fault{call: call, lose: true} }
+
+// Meeting is what happens at a call: its error is what the call is answered with.
+type Meeting func(ctx context.Context, call string) error
+
+// Meet: before happens as a call comes, which does not act if that has an error, and after
+// once it has acted without one. Each may be nil.
+func Meet(call string, before, after Meeting) Fault {
+	return Fault{call: call, meets: before, met: after}
+}
 
 // CutStream: a stream ends with the error, or cleanly for nil, after so many messages.
 func CutStream(call string, messages int, err error) Fault {

@@ -1,8 +1,10 @@
 package talos
 
 import (
+	"context"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -102,6 +104,37 @@ func TestFaultAfterActing(t *testing.T) {
 		if now := leader(t, shared); now == was {
 			t.Errorf("%s still leads", now.Name)
 		}
+	}
+}
+
+// TestFaultMeet: what happens at a call comes before it acts or after, and its error is the
+// answer. A call that is answered before has not acted.
+func TestFaultMeet(t *testing.T) {
+	whole(t, shared)
+	broken := status.Error(codes.Internal, "broken")
+	was := leader(t, shared)
+	var met []string
+	meet := func(when string, err error) Meeting {
+		return func(_ context.Context, call string) error { met = append(met, when+" "+call); return err }
+	}
+	forfeit := func() error {
+		_, err := admin(t, was).EtcdForfeitLeadership(within(t, 10*time.Second), &machine.EtcdForfeitLeadershipRequest{})
+		return err
+	}
+	lift := was.Fault(Meet("EtcdForfeitLeadership", meet("before", broken), meet("after", nil)))
+	answers(t, forfeit(), codes.Internal, "broken")
+	lift()
+	if now := leader(t, shared); now != was {
+		t.Errorf("%s leads, want %s still", now.Name, was.Name)
+	}
+	lift = was.Fault(Meet("", meet("before", nil), meet("after", broken)))
+	answers(t, forfeit(), codes.Internal, "broken")
+	lift()
+	if now := leader(t, shared); now == was {
+		t.Errorf("%s still leads", now.Name)
+	}
+	if got := strings.Join(met, ", "); got != "before EtcdForfeitLeadership, before EtcdForfeitLeadership, after EtcdForfeitLeadership" {
+		t.Errorf("met were %s", got)
 	}
 }
 

@@ -27,6 +27,7 @@ type proxy struct {
 	slices   discoverylisters.EndpointSliceLister // nil before the first list
 	backends []string                             // host:port, sorted
 	frozen   int                                  // how many faults keep it as it is
+	era      int                                  // counts its restarts, which end them
 	again    context.CancelFunc                   // ends the informer, so that another one lists anew
 }
 
@@ -127,12 +128,24 @@ func (p *proxy) freeze() (thaw func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.frozen++
+	era := p.era
 	return sync.OnceFunc(func() {
 		p.mu.Lock()
-		p.frozen--
+		if p.era == era {
+			p.frozen--
+		}
 		p.mu.Unlock()
 		p.program()
 	})
+}
+
+// stale freezes it as if these were all that it has heard of.
+func (p *proxy) stale(backends []string) (thaw func()) {
+	thaw = p.freeze()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.backends = slices.Clone(backends)
+	return thaw
 }
 
 // errNotReady is the error of a proxy that has not heard of anything yet.
@@ -145,6 +158,7 @@ func (p *proxy) restart() error {
 		return errNotReady
 	}
 	p.again()
-	p.again = nil
+	p.again, p.frozen = nil, 0
+	p.era++
 	return nil
 }

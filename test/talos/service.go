@@ -41,13 +41,23 @@ func (n *Node) ServiceBackends() []string {
 }
 
 // FreezeService keeps the node's kube-proxy from acting on what it hears, until it is
-// thawed or the machine reboots.
+// thawed or restarted, or the machine reboots.
 func (n *Node) FreezeService() (thaw func(), err error) {
 	p, err := n.proxy()
 	if err != nil {
 		return nil, fmt.Errorf("freeze a Service: %w", err)
 	}
 	return p.freeze(), nil
+}
+
+// StaleService is FreezeService of a kube-proxy that has heard of these API servers last,
+// host:port each: of none any more, or of machines that are gone.
+func (n *Node) StaleService(backends ...string) (thaw func(), err error) {
+	p, err := n.proxy()
+	if err != nil {
+		return nil, fmt.Errorf("make a Service stale: %w", err)
+	}
+	return p.stale(backends), nil
 }
 
 // RestartProxy lets the node's kube-proxy list anew, as after a restart of its pod.

@@ -76,6 +76,38 @@ func TestServiceOfAMachineThatReboots(t *testing.T) {
 	leads(t, n, "cp-1", "cp-2", "cp-3")
 }
 
+// TestServiceThatIsRestarted: one that is stale leads nowhere, whatever it hears, until it
+// begins anew; the fault of before says nothing then.
+func TestServiceThatIsRestarted(t *testing.T) {
+	c := withKubernetes(t)
+	n := c.Node("worker-1")
+	leads(t, n, "cp-1", "cp-2", "cp-3")
+	thaw, err := n.StaleService()
+	must(t, err)
+	until(t, "the Service to refuse", func() bool {
+		_, err := net.DialTimeout("tcp", n.ServiceAddress(), time.Second)
+		return err != nil
+	})
+	restarts(t, n)
+	leads(t, n, "cp-1", "cp-2", "cp-3")
+	_, err = n.FreezeService()
+	must(t, err)
+	thaw()
+	p, err := n.proxy()
+	must(t, err)
+	if p.frozen != 1 {
+		t.Errorf("%d faults keep it as it is, want 1", p.frozen)
+	}
+	restarts(t, n)
+	leads(t, n, "cp-1", "cp-2", "cp-3")
+}
+
+// restarts lets a kube-proxy begin anew once it has listed everything.
+func restarts(t *testing.T, n *Node) {
+	t.Helper()
+	must(t, cluster.Until(t.Context(), "the kube-proxy of "+n.Name+" to be restarted", func(context.Context) error { return n.RestartProxy() }))
+}
+
 // TestBackendsOf: those that are not ready are left out.
 func TestBackendsOf(t *testing.T) {
 	port, yes, no := int32(6443), true, false

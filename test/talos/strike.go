@@ -51,6 +51,12 @@ func (b *boot) strikeBefore(ctx context.Context, call string) error {
 		if f.before != nil {
 			return f.before
 		}
+		if f.meets == nil {
+			continue
+		}
+		if err := f.meets(ctx, call); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -67,6 +73,12 @@ func (b *boot) strikeAfter(ctx context.Context, call string, err error) error {
 		}
 		if f.after != nil {
 			return f.after
+		}
+		if f.met == nil || err != nil {
+			continue
+		}
+		if err := f.met(ctx, call); err != nil {
+			return err
 		}
 	}
 	if b.node.faults.once(call, afterAnswer) {
