@@ -13,6 +13,7 @@ import (
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/internal/snapshot"
+	"github.com/quorate/quorate/internal/snapshot/stored"
 	"github.com/quorate/quorate/reconcilers/backup"
 )
 
@@ -23,7 +24,7 @@ type backupOptions struct {
 	// client is made from flags, and stores of it; a test sets all of these.
 	client    client.WithWatch
 	stores    backup.Stores
-	inspector backup.Inspector
+	inspector stored.Inspector
 	now       func() time.Time
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/internal/snapshot"
+	"github.com/quorate/quorate/internal/snapshot/stored"
 	"github.com/quorate/quorate/internal/store"
 	"github.com/quorate/quorate/reconcilers/backup"
 )
@@ -133,7 +134,7 @@ func chosen(ctx context.Context, s store.Store, b *v1alpha1.TalosEtcdBackup, nam
 
 // prove looks at one, and compares it with what is written beside it.
 func (o *backupOptions) prove(ctx context.Context, s store.Store, key *snapshot.Key, scratch string, e backup.Entry) proof {
-	found, err := backup.Prove(ctx, s, key, o.inspector, scratch, e.Name)
+	found, err := stored.Prove(ctx, s, key, o.inspector, scratch, e.Name)
 	if err == nil && (found.Sum != e.PlainSum || found.Revision != e.Revision) {
 		err = fmt.Errorf("%w: it is another one than is written beside it", snapshot.ErrDamaged)
 	}

@@ -76,7 +76,7 @@ func runRecover(cmd *cobra.Command, o recoverOptions, said liveOptions, p *perso
 	if err := o.check(); err != nil {
 		return usageError(err)
 	}
-	r, end, err := o.recovery(said.snapshot, p)
+	r, end, err := o.recovery(said, p)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func runRecover(cmd *cobra.Command, o recoverOptions, said liveOptions, p *perso
 }
 
 // recovery reads the bundle and reaches everything. end erases the snapshot in plain.
-func (o *recoverOptions) recovery(name string, p *person) (r *recovercluster.Recovery, end func() error, err error) {
+func (o *recoverOptions) recovery(said liveOptions, p *person) (r *recovercluster.Recovery, end func() error, err error) {
 	data, err := os.ReadFile(o.bundle)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the secrets bundle: %w", err)
@@ -117,7 +117,8 @@ func (o *recoverOptions) recovery(name string, p *person) (r *recovercluster.Rec
 	nodes := &restore.Talos{Bundle: bundle}
 	r = &recovercluster.Recovery{
 		Store: at, Key: key, Authorities: restoring.Authorities{Etcd: found.Etcd, Kubernetes: found.K8s, OS: found.OS},
-		Nodes: nodes, Etcd: nodes, Folder: folder, Snapshot: name, Endpoints: o.nodes, Without: o.without,
+		Nodes: nodes, Etcd: nodes, Folder: folder, Snapshot: said.snapshot, Endpoints: o.nodes, Without: o.without,
+		WithoutUndo: said.withoutUndo, Snapshots: nodes.Snapshot, ClusterID: bundle.ClusterID(),
 		Requester: requesterHere(), Quorate: buildVersion(version, debug.ReadBuildInfo), Now: time.Now, Report: recoverReport(p.err),
 	}
 	return r, func() error { return errors.Join(nodes.Close(), os.RemoveAll(dir)) }, nil

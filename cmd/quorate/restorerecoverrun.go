@@ -94,6 +94,10 @@ func tellRecovered(w io.Writer, plan *recovercluster.Plan, result restore.Result
 		err = printData(w, recovered{plan, result.Outcome, result.Why, result.Marker.ExtraWipes, result.Marker.LeftOutText()}, output)
 	case result.Outcome == restore.Done:
 		_, err = fmt.Fprintf(w, "etcd of cluster %s is recovered and complete, after %d extra wipes. Once the API answers, the controller does the rest: see quorate operation list.\n", plan.Cluster, result.Marker.ExtraWipes)
+		if undo := result.Marker.Pinned.Undo; undo != "" {
+			_, more := fmt.Fprintf(w, "What it was before is in snapshot %s.\n", undo)
+			err = errors.Join(err, more)
+		}
 		for _, text := range result.Marker.LeftOutText() {
 			_, more := fmt.Fprintln(w, text)
 			err = errors.Join(err, more)

@@ -144,7 +144,7 @@ func TestOverdueNamesTheMute(t *testing.T) {
 }
 
 func TestLeftOutText(t *testing.T) {
-	left := []Node{{Machine: "cp-c", Address: "192.0.2.3:50000", Volumes: []string{"ETCD"}, MemberID: 0x1a}}
+	left := []Node{{Machine: "cp-c", Address: "192.0.2.3:50000", BootID: "1", Volumes: []string{"ETCD"}, MemberID: 0x1a}}
 	want := "cp-c (192.0.2.3:50000) is left out: it must be off, and stay off until it is wiped. What its disk has of etcd is of another lineage, and with it the machine would serve what is no more, or vote for it. " +
 		"To have it back, start it cut off from the others and wipe it: talosctl -n 192.0.2.3 reset --graceful=false --reboot --system-labels-to-wipe EPHEMERAL,ETCD; or install it anew. Then it joins by itself. " +
 		"It is a member of the recovered etcd still: remove it, by deleting its TalosMachine once the API answers, or now: talosctl -n 192.0.2.1 etcd remove-member 000000000000001a."

@@ -11,6 +11,9 @@ func LeftOutText(left []Node, through string) (out []string) {
 	for _, n := range left {
 		text := fmt.Sprintf("%s (%s) is left out: it must be off, and stay off until it is wiped. What its disk has of etcd is of another lineage, and with it the machine would serve what is no more, or vote for it. "+
 			"To have it back, start it cut off from the others and wipe it: %s; or install it anew. Then it joins by itself.", n.Machine, n.Address, n.wipeCommand())
+		if n.BootID == "" {
+			text += " It was not asked for its volumes: name ETCD too, if it has one of that name."
+		}
 		if n.MemberID != 0 {
 			text += fmt.Sprintf(" It is a member of the recovered etcd still: remove it, by deleting its TalosMachine once the API answers, or now: talosctl -n %s etcd remove-member %016x.", through, n.MemberID)
 		}

@@ -1,6 +1,7 @@
 package restoring
 
 import (
+	"fmt"
 	"net"
 
 	"github.com/quorate/quorate/guard"
@@ -90,6 +91,24 @@ func (s State) membersOf(listed []guard.Member, n Node) []guard.Member {
 		}
 	}
 	return guard.MembersOf(listed, n.machine(), others)
+}
+
+// Unclaimed are the members of a list that none of the nodes stands for.
+func Unclaimed(nodes []Node, listed []guard.Member) (out []guard.Member) {
+	claimed := map[string]bool{}
+	key := func(m guard.Member) string { return fmt.Sprint(m.ID, m.Name, m.PeerURLs) }
+	s := State{Nodes: nodes}
+	for _, n := range nodes {
+		for _, m := range s.membersOf(listed, n) {
+			claimed[key(m)] = true
+		}
+	}
+	for _, m := range listed {
+		if !claimed[key(m)] {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 // machine leaves the member ID out: it is of before the restore, and a node gets

@@ -26,15 +26,24 @@ func (r *Recovery) begin(ctx context.Context, p *Plan, identity string) error {
 	if err != nil {
 		return err
 	}
+	epoch := r.Now().UnixMilli()
+	undo, err := r.undo(ctx, p, restore.CommandName(epoch))
+	if err != nil {
+		return err
+	}
 	pinned, err := r.pin(ctx)
 	if err != nil {
 		return err
 	}
-	pinned.Floor = resealed.Revision
+	pinned.Floor, pinned.Undo = resealed.Revision, undo
+	var endpoints []string
+	for _, n := range p.nodes {
+		endpoints = append(endpoints, n.Address)
+	}
 	m, err := restore.NewRecovery(ctx, r.Nodes, restore.Recovery{
 		Cluster: p.meta.Cluster, Namespace: p.meta.Namespace, Requester: r.Requester, Quorate: r.Quorate, Identity: identity,
 		Snapshot: restore.Snapshot{Name: p.meta.Name, Time: p.meta.Time, Revision: resealed.Before}, Pinned: pinned,
-		Endpoints: r.Endpoints, Now: r.Now(), Hold: r.Limits.Hold,
+		Endpoints: endpoints, LeftOut: p.left, Now: r.Now(), Epoch: epoch, Hold: r.Limits.Hold,
 	})
 	if err != nil {
 		return err

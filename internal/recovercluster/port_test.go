@@ -16,8 +16,8 @@ func TestPort(t *testing.T) {
 		want     []string
 	}{
 		{false, false, nil},
-		{true, false, []string{"The etcd of 192.0.2.11 cannot be reached from here, as long as it is down in any case: dial: etcd cannot be reached." + wants}},
-		{true, true, []string{"The etcd of 192.0.2.11 runs healthy by its machine API, and cannot be reached from here: dial: etcd cannot be reached." + wants}},
+		{true, false, []string{"The etcd of node-192.0.2.11 cannot be reached from here, as long as it is down in any case: dial: etcd cannot be reached." + wants}},
+		{true, true, []string{"The etcd of node-192.0.2.11 runs healthy by its machine API, and cannot be reached from here: dial: etcd cannot be reached." + wants}},
 	} {
 		n.shut["192.0.2.11"], n.up["192.0.2.11"] = tt.shut, tt.up
 		plan, err := r.Prepare(t.Context())

@@ -31,6 +31,12 @@ type Recovery struct {
 	Endpoints []string
 	// Without are machines that it is done without from here on.
 	Without []string
+	// WithoutUndo: no snapshot is taken of an etcd that lives.
+	WithoutUndo bool
+	// Snapshots streams a snapshot of the etcd of the node at an address.
+	Snapshots func(ctx context.Context, address string) (io.ReadCloser, error)
+	// ClusterID is the Talos cluster's, of the bundle.
+	ClusterID string
 	// Requester is who runs this, Quorate the version.
 	Requester, Quorate string
 	Limits             restore.Limits
@@ -63,10 +69,24 @@ type Plan struct {
 	Steps   []string `json:"steps"`
 	// LeftOut says of each machine that is left out what a person has to do with it.
 	LeftOut []string `json:"left_out,omitempty"`
+	// Alive is the etcd that would be thrown away, if one answers.
+	Alive *Alive `json:"alive,omitempty"`
 	// Warnings are what may keep it from its end.
 	Warnings []string `json:"warnings,omitempty"`
 
 	meta snapshot.Meta
+	// nodes are those to wipe, left those to leave out; alive is what etcd said.
+	nodes, left []restore.Node
+	alive       *restore.Probe
+}
+
+// Alive is an etcd that has a quorum.
+type Alive struct {
+	Members []string `json:"members"`
+	// Revision is where it is, 0 if it cannot be reached from here; Lost is how many
+	// revisions it has had since the snapshot.
+	Revision int64 `json:"revision"`
+	Lost     int64 `json:"lost"`
 }
 
 // Prepare reads the store and says what Run would do. It changes nothing.
@@ -113,26 +133,6 @@ func named(nodes []restore.Node) string {
 		out = append(out, n.Machine+" ("+n.Address+")")
 	}
 	return strings.Join(out, ", ")
-}
-
-func (r *Recovery) planNew(ctx context.Context) (*Plan, error) {
-	if r.Snapshot == "" || len(r.Endpoints) == 0 {
-		return nil, fmt.Errorf("%w: the store has no marker. Name a snapshot with --snapshot, and the machine API of each control plane with --node-endpoint", ErrIncomplete)
-	}
-	meta, err := r.meta(ctx, r.Snapshot)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.blocked(meta); err != nil {
-		return nil, err
-	}
-	return &Plan{Cluster: meta.Cluster, Snapshot: meta.Name, SnapshotTime: meta.Time.UTC(), meta: meta, Warnings: r.port(ctx, r.Endpoints[0], r.Endpoints[0]), Steps: []string{
-		fmt.Sprintf("Check snapshot %s, and keep a sealed copy of it beside the backups", meta.Name),
-		"Wipe etcd data on " + strings.Join(r.Endpoints, ", ") + ", all at once; each reboots",
-		fmt.Sprintf("Recover etcd on %s from the snapshot", r.Endpoints[0]),
-		"Wait until the others have rejoined etcd",
-		"Leave the marker in the store: the controller finishes what needs Kubernetes",
-	}}, nil
 }
 
 func (r *Recovery) meta(ctx context.Context, name string) (snapshot.Meta, error) {

@@ -14,6 +14,9 @@ func (p *Plan) WriteText(w io.Writer) error {
 	if p.GoesOn {
 		fmt.Fprintf(&b, "A restore is on its way, at %s; %s may act until %s. Be sure that it does not: only one may.\n", p.Step, p.Owner, p.Until.Format(time.RFC3339))
 	}
+	if a := p.Alive; a != nil {
+		fmt.Fprintf(&b, "Its etcd LIVES: a quorum of its members %s answers, %s. If its API answers too, quorate restore --live is the way.\n", strings.Join(a.Members, ", "), a.lost())
+	}
 	if p.Failure != "" {
 		fmt.Fprintf(&b, "It stopped: %s\n", p.Failure)
 	}
@@ -35,4 +38,11 @@ func list(b *strings.Builder, head string, texts []string) {
 	for _, text := range texts {
 		fmt.Fprintf(b, "  - %s\n", text)
 	}
+}
+
+func (a *Alive) lost() string {
+	if a.Revision == 0 {
+		return "at a revision that cannot be asked from here. That is thrown away, with all that it has had since the snapshot"
+	}
+	return fmt.Sprintf("at revision %d. That is thrown away, with all that its %d revisions since the snapshot brought", a.Revision, a.Lost)
 }

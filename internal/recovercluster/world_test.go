@@ -87,6 +87,9 @@ type nodes struct {
 	mute   map[string]bool // those that do not answer any more
 	asked  []string
 	upload int64
+	// old is the revision of an etcd that was not recovered.
+	old       int64
+	recovered bool
 	// revision is what the recovered etcd begins with, once it is known.
 	revision func() int64
 }
@@ -113,7 +116,11 @@ func (n *nodes) Probe(_ context.Context, address string) (restore.Probe, error) 
 	members := n.members()
 	for _, m := range members {
 		if m.Name == "node-"+address {
-			return restore.Probe{ClusterID: 9, MemberID: m.ID, Revision: n.revision(), Members: members}, nil
+			p := restore.Probe{ClusterID: 9, MemberID: m.ID, Revision: n.old, Members: members}
+			if n.recovered {
+				p.Revision = n.revision()
+			}
+			return p, nil
 		}
 	}
 	return restore.Probe{}, errors.New("it is no member")
@@ -189,6 +196,7 @@ func (n nodeAt) Recover(_ context.Context, r io.Reader) error {
 // Bootstrap also has the others join, as they do by themselves.
 func (n nodeAt) Bootstrap(context.Context) error {
 	return n.do("bootstrap", func() {
+		n.recovered = true
 		for a := range n.data {
 			n.data[a], n.up[a] = true, !n.mute[a]
 		}

@@ -23,10 +23,18 @@ type Recovery struct {
 	// Endpoints are the addresses of the machine API of every control plane; the first
 	// is recovered on.
 	Endpoints []string
-	Now       time.Time
+	// LeftOut are machines that it is done without.
+	LeftOut []Node
+	Now     time.Time
+	// Epoch is the number of the restore; 0 for one of Now.
+	Epoch int64
 	// Hold is how long the process owns it before it renews; 0 is the default.
 	Hold time.Duration
 }
+
+// CommandName is the name of the operation of a restore that was ordered by command line,
+// of an epoch.
+func CommandName(epoch int64) string { return fmt.Sprintf("etcd-restore-%d", epoch) }
 
 // NewRecovery builds the marker of a restore from outside the cluster. It asks every
 // node what must be wiped with EPHEMERAL; one that does not answer is an error.
@@ -39,7 +47,7 @@ func newRecovery(ctx context.Context, nodes Nodes, r Recovery) (*Marker, error) 
 		Schema: Schema, Quorate: r.Quorate, Fence: 1, Owner: Owner{r.Identity, r.Now.Add(cmp.Or(r.Hold, DefaultHold))},
 		Operation: Operation{Requester: r.Requester}, Cluster: r.Cluster, Namespace: r.Namespace, Backup: r.Backup,
 		Snapshot: r.Snapshot, Pinned: r.Pinned, Step: v1alpha1.StepWiping,
-		RequestedAt: r.Now, StartedAt: r.Now, LimitsFrom: r.Now, Epoch: r.Now.UnixMilli(),
+		RequestedAt: r.Now, StartedAt: r.Now, LimitsFrom: r.Now, Epoch: cmp.Or(r.Epoch, r.Now.UnixMilli()), LeftOut: r.LeftOut,
 	}
 	for _, address := range r.Endpoints {
 		n, err := describe(ctx, nodes, address)

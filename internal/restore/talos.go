@@ -33,10 +33,18 @@ var (
 
 // Node is the client of one node, kept for the next time.
 func (t *Talos) Node(address string) (NodeClient, error) {
+	r, err := t.restorer(address)
+	if err != nil {
+		return nil, err
+	}
+	return node{r}, nil
+}
+
+func (t *Talos) restorer(address string) (*talos.Restorer, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if r, ok := t.nodes[address]; ok {
-		return node{r}, nil
+		return r, nil
 	}
 	o := t.Options
 	o.Address = address
@@ -48,7 +56,16 @@ func (t *Talos) Node(address string) (NodeClient, error) {
 		t.nodes = map[string]*talos.Restorer{}
 	}
 	t.nodes[address] = r
-	return node{r}, nil
+	return r, nil
+}
+
+// Snapshot streams a snapshot of the etcd of the node at an address.
+func (t *Talos) Snapshot(ctx context.Context, address string) (io.ReadCloser, error) {
+	r, err := t.restorer(address)
+	if err != nil {
+		return nil, err
+	}
+	return r.Snapshot(ctx)
 }
 
 // Close ends all connections.

@@ -28,11 +28,6 @@ type Plane interface {
 // Source streams a snapshot of one control plane's etcd. Closing it frees all of it.
 type Source func(context.Context, *talos.Bundle, *v1alpha1.TalosMachine) (io.ReadCloser, error)
 
-// Inspector opens a snapshot in plain, in another process. A snapshot.Worker is one.
-type Inspector interface {
-	Inspect(ctx context.Context, path string) (snapshot.Inspection, error)
-}
-
 // Stores opens the store of a backup; store.ErrSettings if it cannot be.
 type Stores func(context.Context, *v1alpha1.TalosEtcdBackup) (store.Store, error)
 

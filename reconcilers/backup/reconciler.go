@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/quorate/quorate/api/v1alpha1"
+	"github.com/quorate/quorate/internal/snapshot/stored"
 )
 
 // Reconciler follows TalosEtcdBackups.
@@ -31,7 +32,7 @@ type Reconciler struct {
 	Plane     Plane
 	Source    Source
 	Stores    Stores
-	Inspector Inspector
+	Inspector stored.Inspector
 	// Scratch is a folder with room for a snapshot in plain for each cluster, which is
 	// there while it is opened; empty for the system's.
 	Scratch string

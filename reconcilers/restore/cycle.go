@@ -155,7 +155,7 @@ func OperationName(m *restore.Marker) string {
 	if m.Operation.Name != "" {
 		return m.Operation.Name
 	}
-	return fmt.Sprintf("etcd-restore-%d", m.Epoch)
+	return restore.CommandName(m.Epoch)
 }
 
 // released tells whether a person lets the operation go on: after a hold, for the epoch

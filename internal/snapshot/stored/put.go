@@ -1,4 +1,5 @@
-// Package stored puts snapshots into an object store, encrypted on their way.
+// Package stored puts snapshots into an object store, encrypted on their way, and proves
+// that they can be read from there.
 package stored
 
 import (
