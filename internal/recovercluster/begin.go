@@ -20,7 +20,8 @@ const (
 	askTimeout = 10 * time.Second
 )
 
-// begin stages and pins the resealed snapshot, and writes the marker last.
+// begin stages and pins the resealed snapshot, and writes the marker last. If it fails,
+// there is no restore, and no copy of it either.
 func (r *Recovery) begin(ctx context.Context, p *Plan, identity string) error {
 	resealed, err := r.reseal(ctx, p.meta)
 	if err != nil {
@@ -31,25 +32,63 @@ func (r *Recovery) begin(ctx context.Context, p *Plan, identity string) error {
 	if err != nil {
 		return err
 	}
-	pinned, err := r.pin(ctx)
-	if err != nil {
+	if err := r.alone(ctx); err != nil {
 		return err
 	}
-	pinned.Floor, pinned.Undo = resealed.Revision, undo
-	var endpoints []string
-	for _, n := range p.nodes {
-		endpoints = append(endpoints, n.Address)
-	}
-	m, err := restore.NewRecovery(ctx, r.Nodes, restore.Recovery{
+	name := restore.NewPinnedName()
+	err = r.mark(ctx, p, name, restore.Recovery{
 		Cluster: p.meta.Cluster, Namespace: p.meta.Namespace, Requester: r.Requester, Quorate: r.Quorate, Identity: identity,
-		Snapshot: restore.Snapshot{Name: p.meta.Name, Time: p.meta.Time, Revision: resealed.Before}, Pinned: pinned,
-		Endpoints: endpoints, LeftOut: p.left, Now: r.Now(), Epoch: epoch, Hold: r.Limits.Hold,
+		Snapshot: restore.Snapshot{Name: p.meta.Name, Time: p.meta.Time, Revision: resealed.Before},
+		Pinned:   restore.Pinned{Floor: resealed.Revision, Undo: undo}, LeftOut: p.left, Epoch: epoch, Hold: r.Limits.Hold,
 	})
+	if err != nil && !errors.Is(err, restore.ErrUnsure) {
+		err = errors.Join(err, r.unpin(ctx, name))
+	}
+	return err
+}
+
+// alone looks once more for another restore's marker.
+func (r *Recovery) alone(ctx context.Context) error {
+	m, _, err := restore.Markers{Store: r.Store}.Load(ctx)
+	switch {
+	case errors.Is(err, restore.ErrNoMarker):
+		return nil
+	case err != nil:
+		return err
+	}
+	return other(m)
+}
+
+// mark pins the snapshot by a name, and writes the marker that says so.
+func (r *Recovery) mark(ctx context.Context, p *Plan, name string, of restore.Recovery) error {
+	pinned, err := r.pin(ctx, name)
 	if err != nil {
 		return err
 	}
-	_, err = restore.Markers{Store: r.Store}.Create(ctx, m)
+	pinned.Floor, pinned.Undo = of.Pinned.Floor, of.Pinned.Undo
+	of.Pinned, of.Now = pinned, r.Now()
+	for _, n := range p.nodes {
+		of.Endpoints = append(of.Endpoints, n.Address)
+	}
+	m, err := restore.NewRecovery(ctx, r.Nodes, of)
+	if err != nil {
+		return err
+	}
+	is, err := restore.Markers{Store: r.Store}.Begin(ctx, m)
+	switch {
+	case errors.Is(err, restore.ErrOther):
+		return other(is)
+	case errors.Is(err, restore.ErrUnsure):
+		return fmt.Errorf("%w. Give the command again: it goes on if it has", err)
+	}
 	return err
+}
+
+// unpin removes this restore's copy, also when the context is over.
+func (r *Recovery) unpin(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
+	defer cancel()
+	return r.Store.Delete(ctx, name)
 }
 
 // reseal makes of the snapshot the one that is uploaded, in the folder.
@@ -112,14 +151,14 @@ func (r *Recovery) furthest(ctx context.Context) (revision int64) {
 }
 
 // pin keeps what is uploaded, encrypted, where the backups are.
-func (r *Recovery) pin(ctx context.Context) (restore.Pinned, error) {
+func (r *Recovery) pin(ctx context.Context, name string) (restore.Pinned, error) {
 	file, err := r.Folder.Snapshot()
 	if err != nil {
 		return restore.Pinned{}, err
 	}
-	sealed, _, err := stored.Put(ctx, r.Store, restore.PinnedName, file, r.Key)
+	sealed, _, err := stored.Put(ctx, r.Store, name, file, r.Key)
 	if err != nil {
 		return restore.Pinned{}, fmt.Errorf("keep the sealed copy in the store: %w", err)
 	}
-	return restore.PinnedOf(sealed), nil
+	return restore.PinnedOf(name, sealed), nil
 }

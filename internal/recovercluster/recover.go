@@ -47,8 +47,8 @@ type Recovery struct {
 var (
 	// ErrIncomplete: the store has no marker, and the snapshot or the nodes were not given.
 	ErrIncomplete = errors.New("there is no restore to go on with")
-	// ErrOther: the store has the marker of a restore of another snapshot.
-	ErrOther = errors.New("a restore of another snapshot is on its way")
+	// ErrOther: the store has the marker of another restore.
+	ErrOther = errors.New("another restore is on its way")
 	// ErrBlocked: the snapshot cannot be restored on this cluster.
 	ErrBlocked = errors.New("the restore cannot begin")
 )
@@ -98,13 +98,18 @@ func (r *Recovery) Prepare(ctx context.Context) (*Plan, error) {
 	case err != nil:
 		return nil, err
 	case r.Snapshot != "" && r.Snapshot != m.Snapshot.Name:
-		return nil, fmt.Errorf("%w: %s, at %s. Leave --snapshot out to go on with that one", ErrOther, m.Snapshot.Name, m.Step)
+		return nil, other(m)
 	}
 	p, err := planOn(m, r.Without, r.Now())
 	if err == nil {
 		p.Warnings = r.port(ctx, m.Target, m.Node(m.Target).Address)
 	}
 	return p, err
+}
+
+// other names the restore that is on its way.
+func other(m *restore.Marker) error {
+	return fmt.Errorf("%w: %s, at %s. Leave --snapshot out to go on with that one", ErrOther, m.Snapshot.Name, m.Step)
 }
 
 // planOn has m do without what is to be left out, as the job will.

@@ -64,6 +64,9 @@ func (m *Marker) check() error {
 	case m.Node(m.Target) == nil:
 		return fmt.Errorf("%w: the target %q is not among its nodes", ErrMarker, m.Target)
 	}
+	if !IsPinned(m.Pinned.Object()) {
+		return fmt.Errorf("%w: %q is not the name of a restore's copy", ErrMarker, m.Pinned.Name)
+	}
 	if m.Pinned.Floor < 1 {
 		return fmt.Errorf("%w: it says no revision that only the recovered etcd has", ErrMarker)
 	}

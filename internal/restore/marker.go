@@ -1,22 +1,17 @@
 package restore
 
 import (
-	"strings"
 	"time"
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard/restoring"
-	"github.com/quorate/quorate/internal/snapshot"
 )
 
 // Schema is the form of markers that this version writes.
 const Schema = 1
 
-// Names in the store, beside the backups.
-const (
-	MarkerName = "etcd-restore.marker.json"
-	PinnedName = "etcd-restore.snapshot.age"
-)
+// MarkerName is the marker's in the store, beside the backups.
+const MarkerName = "etcd-restore.marker.json"
 
 // Node is a machine of the cluster as a restore keeps it.
 type Node = restoring.Node
@@ -118,28 +113,6 @@ type Snapshot struct {
 	Name     string    `json:"name"`
 	Time     time.Time `json:"time"`
 	Revision int64     `json:"revision,omitempty"`
-}
-
-// Pinned is what is uploaded: the resealed snapshot, of which the object
-// etcd-restore.snapshot.age is the ciphertext.
-type Pinned struct {
-	// Sum and Size are the ciphertext's, PlainSum and PlainSize those of what is
-	// uploaded: hexadecimal SHA-256, and bytes.
-	Sum       string `json:"sum"`
-	Size      int64  `json:"size"`
-	PlainSum  string `json:"plainSum"`
-	PlainSize int64  `json:"plainSize,omitempty"`
-	// Floor is a revision that only the recovered etcd has: above all that the old one
-	// reached or could still reach.
-	Floor int64 `json:"floor"`
-	// Undo is the name of the snapshot of what was thrown away; empty without one.
-	Undo string `json:"undo,omitempty"`
-}
-
-// PinnedOf is a copy as it was encrypted. Sums are bare here.
-func PinnedOf(s snapshot.Sealed) Pinned {
-	bare := func(sum string) string { return strings.TrimPrefix(sum, "sha256:") }
-	return Pinned{Sum: bare(s.Sum), Size: s.Size, PlainSum: bare(s.PlainSum), PlainSize: s.PlainSize}
 }
 
 // EtcdSize is the size of an Etcd before the restore.

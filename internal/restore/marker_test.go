@@ -37,6 +37,7 @@ func TestDecode(t *testing.T) {
 		{"empty", `{}`, ErrMarker, "the marker of the restore cannot be read: schema or cluster is missing"},
 		{"no step", strings.Replace(older, "Wiping", "Waiting", 1), ErrMarker, `the marker of the restore cannot be read: "Waiting" is no step`},
 		{"no target", strings.Replace(older, `"target":"cp-a"`, `"target":"cp-x"`, 1), ErrMarker, `the marker of the restore cannot be read: the target "cp-x" is not among its nodes`},
+		{"a backup as its copy", strings.Replace(older, `"floor":1`, `"floor":1,"name":"etcd-20300102T150405Z.snapshot.age"`, 1), ErrMarker, `the marker of the restore cannot be read: "etcd-20300102T150405Z.snapshot.age" is not the name of a restore's copy`},
 		{"no floor", strings.Replace(older, `"floor":1`, `"floor":0`, 1), ErrMarker, "the marker of the restore cannot be read: it says no revision that only the recovered etcd has"},
 	} {
 		if _, err := Decode([]byte(tt.data)); !errors.Is(err, tt.want) || err.Error() != tt.text {
@@ -126,6 +127,21 @@ func TestFolder(t *testing.T) {
 	for _, d := range []string{dir, keys} {
 		if left, err := os.ReadDir(d); err != nil || len(left) > 0 {
 			t.Errorf("%v is left, %v", left, err)
+		}
+	}
+}
+
+// Each restore has a copy of its own, which is no snapshot; older ones share one.
+//
+// covers: C-10
+func TestPinnedNames(t *testing.T) {
+	a, b := NewPinnedName(), NewPinnedName()
+	if a == b || !IsPinned(a) || !IsPinned(b) || !IsPinned(PinnedName) || (Pinned{}).Object() != "etcd-restore.snapshot.age" || (Pinned{Name: a}).Object() != a {
+		t.Errorf("got %s and %s", a, b)
+	}
+	for _, name := range []string{MarkerName, "etcd-20300102T150405Z.snapshot.age", "etcd-20300102T150405Z.snapshot.json", "notes.snapshot.age", ""} {
+		if IsPinned(name) {
+			t.Errorf("%q is taken for a copy", name)
 		}
 	}
 }

@@ -45,6 +45,33 @@ func (s Markers) Create(ctx context.Context, m *Marker) (store.Version, error) {
 	return v, nil
 }
 
+var (
+	// ErrOther: another restore's marker is there.
+	ErrOther = errors.New("another restore has begun")
+	// ErrUnsure: it is open whether the marker was written.
+	ErrUnsure = errors.New("it is open whether the restore has begun")
+)
+
+// Begin creates the marker of a restore, and looks what there is where that was not
+// answered: it gives the marker, or with ErrOther the other restore's. ErrUnsure where the
+// store does not tell; after any other error there is no marker.
+func (s Markers) Begin(ctx context.Context, m *Marker) (*Marker, error) {
+	_, err := s.Create(ctx, m)
+	if err == nil {
+		return m, nil
+	}
+	is, _, loaded := s.Load(ctx)
+	switch {
+	case loaded == nil && is.Owner.Identity == m.Owner.Identity && is.Epoch == m.Epoch:
+		return is, nil
+	case loaded == nil:
+		return is, fmt.Errorf("%w: %w", ErrOther, err)
+	case errors.Is(loaded, ErrNoMarker):
+		return nil, err
+	}
+	return nil, fmt.Errorf("%w: %w", ErrUnsure, errors.Join(err, loaded))
+}
+
 // Save replaces the marker that was read at a version, and raises its sequence:
 // store.ErrChanged if it is another one now, store.ErrNotFound if it is gone.
 func (s Markers) Save(ctx context.Context, m *Marker, v store.Version) (store.Version, error) {

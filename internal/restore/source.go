@@ -46,7 +46,7 @@ func (r *run) stage(ctx context.Context) error {
 	folder, err := r.fetch(ctx)
 	switch {
 	case errors.Is(err, errSum):
-		return fmt.Errorf("%w: %s in the object store: %w", errDamaged, PinnedName, err)
+		return fmt.Errorf("%w: %s in the object store: %w", errDamaged, r.marker.Pinned.Object(), err)
 	case err != nil:
 		return fmt.Errorf("nothing is done before the snapshot is at hand: %w", errors.Join(folder, err))
 	case folder != nil:
@@ -114,13 +114,13 @@ func (r *run) pinned(ctx context.Context) (io.ReadCloser, error) {
 	if r.Store == nil || r.Decrypt == nil {
 		return nil, errors.New("there is no object store or no key to read the pinned snapshot with")
 	}
-	sealed, _, err := r.Store.Get(ctx, PinnedName)
+	sealed, _, err := r.Store.Get(ctx, r.marker.Pinned.Object())
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", PinnedName, err)
+		return nil, fmt.Errorf("read %s: %w", r.marker.Pinned.Object(), err)
 	}
 	plain, err := r.Decrypt(sealed)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("decrypt %s: %w", PinnedName, err), sealed.Close())
+		return nil, errors.Join(fmt.Errorf("decrypt %s: %w", r.marker.Pinned.Object(), err), sealed.Close())
 	}
 	return struct {
 		io.Reader

@@ -24,8 +24,8 @@ const (
 	maxAhead = 10 * time.Minute
 )
 
-// Catalog is what is in a store. Objects that are not of a snapshot are not in it: a
-// restore's marker and its pinned copy are nobody's to touch here.
+// Catalog is what is in a store. Objects that are not of a snapshot are not in it, such as
+// a restore's marker, but for the copies that restores left which died.
 type Catalog struct {
 	// Whole are the cluster's snapshots, newest first.
 	Whole []Entry
@@ -34,6 +34,9 @@ type Catalog struct {
 	// Foreign are the names of snapshots of other clusters, also of one of the same name
 	// with another bundle, and of those that a newer Quorate wrote; they are left alone.
 	Foreign []string
+	// Copies are those of restores. The one of a restore that is on its way is there
+	// together with its marker, while which nothing is removed.
+	Copies []store.Info
 }
 
 // Entry is one whole snapshot.
@@ -133,9 +136,10 @@ func (c Catalog) surplus(retention int, now time.Time) (out []Entry) {
 	return out
 }
 
-// leftovers are what is not whole and has been so for a day.
+// leftovers are what is not whole and has been so for a day, and copies of restores that
+// never began or did not end.
 func (c Catalog) leftovers(now time.Time) (out []store.Info) {
-	for _, o := range c.Partial {
+	for _, o := range slices.Concat(c.Partial, c.Copies) {
 		if now.Sub(o.Modified) >= leftoverAge {
 			out = append(out, o)
 		}

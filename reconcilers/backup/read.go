@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/quorate/quorate/internal/restore"
 	"github.com/quorate/quorate/internal/snapshot"
 	"github.com/quorate/quorate/internal/store"
 )
@@ -51,7 +52,7 @@ func Read(ctx context.Context, s store.Store, namespace, cluster string) (Catalo
 // read asks for those metas alone that are not known by their versions. It gives all by
 // the snapshots' names.
 func read(ctx context.Context, s store.Store, of owner, known map[string]beside) (Catalog, map[string]beside, error) {
-	var snapshots []store.Info
+	var snapshots, copies []store.Info
 	found := map[string]beside{}
 	objects := map[string]store.Info{}
 	for info, err := range s.List(ctx, prefix) {
@@ -61,6 +62,9 @@ func read(ctx context.Context, s store.Store, of owner, known map[string]beside)
 		objects[info.Name] = info
 		if _, ok := snapshot.ParseName(info.Name); ok {
 			snapshots = append(snapshots, info)
+		}
+		if restore.IsPinned(info.Name) && info.Name != restore.PinnedName { // that one is of older versions
+			copies = append(copies, info)
 		}
 	}
 	for name, info := range objects {
@@ -81,7 +85,9 @@ func read(ctx context.Context, s store.Store, of owner, known map[string]beside)
 	for name, b := range found {
 		kept[name] = b
 	}
-	return arrange(of, snapshots, found), kept, nil
+	c := arrange(of, snapshots, found)
+	c.Copies = copies
+	return c, kept, nil
 }
 
 func readBeside(ctx context.Context, s store.Store, info store.Info, known beside) (beside, error) {

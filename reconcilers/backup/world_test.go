@@ -268,9 +268,14 @@ func (w *world) aged() {
 		} else if named, ok := snapshot.ParseName(name); ok {
 			at = named
 		}
-		if err := os.Chtimes(filepath.Join(w.dir, name), at, at); err != nil {
-			w.t.Fatal(err)
-		}
+		w.touch(name, at)
+	}
+}
+
+func (w *world) touch(name string, at time.Time) {
+	w.t.Helper()
+	if err := os.Chtimes(filepath.Join(w.dir, name), at, at); err != nil {
+		w.t.Fatal(err)
 	}
 }
 

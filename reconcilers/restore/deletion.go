@@ -59,7 +59,7 @@ func (c *cycle) removeMarker(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	if err := c.store.Delete(ctx, restore.PinnedName); err != nil {
+	if err := c.store.Delete(ctx, c.marker.Pinned.Object()); err != nil {
 		return fmt.Errorf("remove the copy of the snapshot: %w", err)
 	}
 	return (restore.Markers{Store: c.store}).Delete(ctx, c.version)

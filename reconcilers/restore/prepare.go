@@ -9,6 +9,7 @@ import (
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/internal/conditions"
 	"github.com/quorate/quorate/internal/lease"
+	"github.com/quorate/quorate/internal/restore"
 )
 
 // prepare gets everything ready under the cluster's lock, writes the marker, and has the
@@ -100,7 +101,7 @@ func requester(name string) string {
 // unprepared pauses, unless this process is on its way out or has lost the lock, or it is
 // open whether the restore has begun: then the next look tells.
 func (c *cycle) unprepared(ctx context.Context, err error) error {
-	if ctx.Err() != nil || errors.Is(err, errUnsure) || errors.Is(err, lease.ErrLost) {
+	if ctx.Err() != nil || errors.Is(err, restore.ErrUnsure) || errors.Is(err, lease.ErrLost) {
 		return fmt.Errorf("prepare the restore: %w", err)
 	}
 	if errors.Is(err, errBlocked) {

@@ -130,10 +130,11 @@ type preparation struct {
 	undoName   string
 	resealed   snapshot.Resealed
 	pinned     restore.Pinned
-	// staging is set once the folder is this restore's, pinning once the copy may be in
-	// the store, marking once the marker may be.
-	staging, pinning, marking bool
-	marker                    *restore.Marker
+	// pinning is the name of the copy once it may be in the store; staging is set once the
+	// folder is this restore's, marking once the marker may be in the store.
+	pinning          string
+	staging, marking bool
+	marker           *restore.Marker
 }
 
 // undone leaves nothing behind: no copy, no plaintext. What may have become a restore is
@@ -144,9 +145,9 @@ func (w *preparation) undone(ctx context.Context, err error) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer cancel()
-	if w.pinning {
-		if gone := w.Store.Delete(ctx, restore.PinnedName); gone != nil {
-			w.Log.Error(gone, "the copy of the snapshot stays in the object store; the next restore replaces it")
+	if w.pinning != "" {
+		if gone := w.Store.Delete(ctx, w.pinning); gone != nil {
+			w.Log.Error(gone, "the copy of the snapshot stays in the object store for a day", "name", w.pinning)
 		}
 	}
 	if !w.staging {

@@ -55,7 +55,7 @@ func TestPrepare(t *testing.T) {
 			t.Errorf("the marker holds %q", secret)
 		}
 	}
-	if got := b.left(); !slices.Equal(got, []string{"identity", "marker.json", "snapshot.db", restore.MarkerName, restore.PinnedName}) {
+	if got := b.left(); !slices.Equal(got, []string{"identity", "marker.json", "snapshot.db", m.Pinned.Object(), restore.MarkerName}) {
 		t.Errorf("what is at hand: %q", got)
 	}
 }
@@ -63,7 +63,10 @@ func TestPrepare(t *testing.T) {
 // pinnedIs reads the copy in the store, and compares it with the marker.
 func (b *bench) pinnedIs(m *restore.Marker, database string) {
 	b.t.Helper()
-	r, _, err := b.at.Get(b.t.Context(), restore.PinnedName)
+	if m.Pinned.Name == "" {
+		b.t.Error("the copy has no name of its own")
+	}
+	r, _, err := b.at.Get(b.t.Context(), m.Pinned.Name)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -94,17 +94,17 @@ func (w *preparation) pin(ctx context.Context) error {
 	if err := w.alone(ctx); err != nil {
 		return err
 	}
-	w.pinning = true
-	sealed, _, err := stored.Put(ctx, w.Store, restore.PinnedName, f, w.secrets.Key)
+	w.pinning = restore.NewPinnedName()
+	sealed, _, err := stored.Put(ctx, w.Store, w.pinning, f, w.secrets.Key)
 	if err != nil {
 		return fmt.Errorf("store a copy of the snapshot: %w", err)
 	}
-	w.pinned = restore.PinnedOf(sealed)
+	w.pinned = restore.PinnedOf(w.pinning, sealed)
 	w.pinned.Floor, w.pinned.Undo = w.resealed.Revision, w.undoName
 	return nil
 }
 
-// alone looks once more for another restore's marker: the copy beside it is its own.
+// alone looks once more for another restore's marker, before much is written.
 func (w *preparation) alone(ctx context.Context) error {
 	is, _, err := (restore.Markers{Store: w.Store}).Load(ctx)
 	switch {
@@ -127,30 +127,21 @@ func (w *preparation) mark(ctx context.Context) error {
 		return err
 	}
 	w.marking = true
-	markers := restore.Markers{Store: w.Store}
-	if _, err = markers.Create(ctx, m); err == nil {
-		w.marker = m
-		return nil
-	}
-	// It may have been written all the same: only the store can tell.
-	is, _, loaded := markers.Load(ctx)
+	is, err := (restore.Markers{Store: w.Store}).Begin(ctx, m)
 	switch {
-	case loaded == nil && is.Owner.Identity == m.Owner.Identity && is.Epoch == m.Epoch:
+	case err == nil:
 		w.marker = is
 		return nil
-	case loaded == nil:
-		w.marking, w.pinning = false, false // the copy is the other one's
-		w.Marker = is
-		return blockedBy(restoring.Blocked(w.prospect()))
-	case errors.Is(loaded, restore.ErrNoMarker):
-		w.marking = false
+	case errors.Is(err, restore.ErrUnsure):
 		return err
 	}
-	return fmt.Errorf("%w: %w", errUnsure, errors.Join(err, loaded))
+	w.marking = false
+	if errors.Is(err, restore.ErrOther) {
+		w.Marker = is
+		return blockedBy(restoring.Blocked(w.prospect()))
+	}
+	return err
 }
-
-// errUnsure: it is open whether the marker was written.
-var errUnsure = errors.New("it is open whether the restore has begun")
 
 func (w *preparation) newMarker() (*restore.Marker, error) {
 	identity, err := w.folder.Identity()
