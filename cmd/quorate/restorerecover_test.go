@@ -110,7 +110,7 @@ func TestTellRecovered(t *testing.T) {
 		t.Errorf("%v, %s", err, out.String())
 	}
 	err = tellRecovered(&out, plan, restore.Result{Outcome: restore.Done}, "table")
-	if want := "etcd of cluster prod is recovered and complete, after 0 extra wipes. Once the API answers, the controller does the rest: see quorate operation list.\n"; err != nil || out.String() != want {
+	if want := "etcd of cluster prod is recovered and complete, after 0 extra wipes. Once the API answers, the controller does the rest: see quorate operation list.\n" + workersText + "\n"; err != nil || out.String() != want {
 		t.Errorf("%v, %q", err, out.String())
 	}
 }

@@ -87,6 +87,9 @@ func recoverCluster(ctx context.Context, r *recovercluster.Recovery, said liveOp
 	return tellRecovered(stdout, plan, result, output)
 }
 
+// workersText: the command knows no workers, as it asks no Kubernetes.
+const workersText = "Workers were not touched, and their kubelets may hold what was before. The controller restarts them once the API answers; where no controller runs, do so: talosctl -n WORKER service kubelet restart."
+
 func tellRecovered(w io.Writer, plan *recovercluster.Plan, result restore.Result, output string) error {
 	var err error
 	switch {
@@ -94,6 +97,9 @@ func tellRecovered(w io.Writer, plan *recovercluster.Plan, result restore.Result
 		err = printData(w, recovered{plan, result.Outcome, result.Why, result.Marker.ExtraWipes, result.Marker.LeftOutText()}, output)
 	case result.Outcome == restore.Done:
 		_, err = fmt.Fprintf(w, "etcd of cluster %s is recovered and complete, after %d extra wipes. Once the API answers, the controller does the rest: see quorate operation list.\n", plan.Cluster, result.Marker.ExtraWipes)
+		if _, more := fmt.Fprintln(w, workersText); more != nil {
+			err = errors.Join(err, more)
+		}
 		if undo := result.Marker.Pinned.Undo; undo != "" {
 			_, more := fmt.Fprintf(w, "What it was before is in snapshot %s.\n", undo)
 			err = errors.Join(err, more)

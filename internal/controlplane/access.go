@@ -46,7 +46,7 @@ func (a *Access) Machines(ctx context.Context, namespace, cluster string) ([]v1a
 // Dial makes a client of the machine's API, which connects when it is first used. The
 // caller closes it.
 func (a *Access) Dial(b *talos.Bundle, m *v1alpha1.TalosMachine, role talos.Role) (*talos.Node, error) {
-	node, err := talos.NewNode(b, talos.Options{Address: apiAddress(m), Role: role, Timeouts: a.timeouts})
+	node, err := talos.NewNode(b, talos.Options{Address: APIAddress(m), Role: role, Timeouts: a.timeouts})
 	if err != nil {
 		return nil, fmt.Errorf("reach TalosMachine %s: %w", m.Name, err)
 	}

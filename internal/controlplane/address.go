@@ -19,8 +19,8 @@ func Address(m *v1alpha1.TalosMachine) string {
 	return hostOf(m.Spec.Endpoint)
 }
 
-// apiAddress is where the machine API is; without a port it is Talos' own.
-func apiAddress(m *v1alpha1.TalosMachine) string {
+// APIAddress is where the machine API is; without a port it is Talos' own.
+func APIAddress(m *v1alpha1.TalosMachine) string {
 	if _, port, err := net.SplitHostPort(m.Spec.Endpoint); err == nil {
 		return net.JoinHostPort(Address(m), port)
 	}

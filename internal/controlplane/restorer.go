@@ -20,7 +20,7 @@ func (a *Access) Snapshotter(b *talos.Bundle, m *v1alpha1.TalosMachine) (*talos.
 }
 
 func (a *Access) restorer(b *talos.Bundle, m *v1alpha1.TalosMachine, role talos.Role) (*talos.Restorer, error) {
-	node, err := talos.NewRestorer(b, talos.Options{Address: apiAddress(m), Role: role, Timeouts: a.timeouts})
+	node, err := talos.NewRestorer(b, talos.Options{Address: APIAddress(m), Role: role, Timeouts: a.timeouts})
 	if err != nil {
 		return nil, fmt.Errorf("reach TalosMachine %s: %w", m.Name, err)
 	}

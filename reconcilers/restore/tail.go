@@ -29,7 +29,7 @@ func (c *cycle) tail(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, step := range []func(*cycle, context.Context) error{(*cycle).bound, (*cycle).renewAgents, (*cycle).adopt, (*cycle).request, (*cycle).awaitMachines, (*cycle).holdReturned} {
+	for _, step := range []func(*cycle, context.Context) error{(*cycle).workers, (*cycle).bound, (*cycle).renewAgents, (*cycle).adopt, (*cycle).request, (*cycle).awaitMachines, (*cycle).holdReturned} {
 		if err := step(c, ctx); err != nil {
 			return err
 		}
