@@ -200,6 +200,8 @@ func TestBackupVerify(t *testing.T) {
 	w.gives(0, `SNAPSHOT                            GOOD  REVISION  KEYS  MEMBERS    MESSAGE
 etcd-20300102T150000Z.snapshot.age  yes   70        12    cp-1,cp-2  -
 `, reading, "verify", "hourly")
+	// Of a lost cluster of the same name, whose bundle was another one.
+	w.stores("etcd-20300102T160000Z.snapshot.age", 80, func(m *snapshot.Meta) { m.TalosClusterID = "lost" })
 	w.gives(1, `SNAPSHOT                            GOOD  REVISION  KEYS  MEMBERS    MESSAGE
 etcd-20300102T150000Z.snapshot.age  yes   70        12    cp-1,cp-2  -
 etcd-20300102T140000Z.snapshot.age  no    -         -     -          the snapshot is damaged: it is another one than is written beside it

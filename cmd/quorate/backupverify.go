@@ -79,7 +79,7 @@ func (o *backupOptions) verify(cmd *cobra.Command, args []string, v verifyOption
 	if err != nil {
 		return err
 	}
-	entries, err := chosen(ctx, s, b, args[1:], v.all)
+	entries, err := chosen(ctx, s, b, keys.ClusterID, args[1:], v.all)
 	if err != nil {
 		return err
 	}
@@ -112,9 +112,9 @@ func (o *backupOptions) open(ctx context.Context, b *v1alpha1.TalosEtcdBackup) (
 	return s, keys, err
 }
 
-// chosen are the entries to look at.
-func chosen(ctx context.Context, s store.Store, b *v1alpha1.TalosEtcdBackup, names []string, all bool) ([]backup.Entry, error) {
-	seen, err := backup.Read(ctx, s, b.Namespace, b.Spec.ClusterRef.Name)
+// chosen are the entries to look at, of the cluster of a secrets bundle.
+func chosen(ctx context.Context, s store.Store, b *v1alpha1.TalosEtcdBackup, id string, names []string, all bool) ([]backup.Entry, error) {
+	seen, err := backup.Read(ctx, s, b.Namespace, b.Spec.ClusterRef.Name, id)
 	switch {
 	case err != nil:
 		return nil, err

@@ -14,6 +14,16 @@ type Fingerprints struct {
 	OS   string `json:"os"`
 }
 
+// ClusterID is that of the Talos cluster in a secrets bundle in YAML. It fails with
+// ErrBundle.
+func ClusterID(data []byte) (string, error) {
+	b, err := readBundle(data)
+	if err != nil {
+		return "", err
+	}
+	return b.Cluster.ID, nil
+}
+
 // Authorities reads them from a secrets bundle in YAML. It fails with ErrBundle.
 func Authorities(data []byte) (Fingerprints, error) {
 	b, err := readBundle(data)

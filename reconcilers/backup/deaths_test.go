@@ -68,7 +68,7 @@ func play(t *testing.T, killAt int, after bool) []string {
 // whole checks that every snapshot that has something beside it can be read.
 func (w *world) whole() {
 	w.t.Helper()
-	seen, err := Read(w.t.Context(), w.disk, "default", "quay")
+	seen, err := Read(w.t.Context(), w.disk, "default", "quay", "")
 	if err != nil {
 		w.t.Fatal(err)
 	}

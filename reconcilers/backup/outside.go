@@ -70,6 +70,8 @@ func (c *closing) Close() error {
 type Keys struct {
 	Key         *snapshot.Key
 	Authorities snapshot.Fingerprints
+	// ClusterID is the Talos cluster's, which tells two of one name apart.
+	ClusterID string
 }
 
 // KeysOf derives the keys of a cluster's backups from its secrets bundle, which the
@@ -91,5 +93,9 @@ func KeysOf(ctx context.Context, live client.Reader, cluster *v1alpha1.TalosClus
 	if err != nil {
 		return Keys{}, fmt.Errorf("Secret %s: %w: %w", name, talos.ErrBundle, err)
 	}
-	return Keys{key, authorities}, nil
+	id, err := snapshot.ClusterID(secret.Data["bundle"])
+	if err != nil {
+		return Keys{}, fmt.Errorf("Secret %s: %w: %w", name, talos.ErrBundle, err)
+	}
+	return Keys{key, authorities, id}, nil
 }

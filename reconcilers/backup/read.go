@@ -42,10 +42,10 @@ func (m *metas) keep(of types.UID, read map[string]beside) {
 	m.read[of] = read
 }
 
-// Read is the catalog of a cluster's snapshots in a store, also of those that were taken
-// with another secrets bundle.
-func Read(ctx context.Context, s store.Store, namespace, cluster string) (Catalog, error) {
-	c, _, err := read(ctx, s, owner{namespace: namespace, cluster: cluster}, nil)
+// Read is the catalog of a cluster's snapshots in a store; id is the Talos cluster's, of
+// the secrets bundle: those of a lost cluster of the same name are foreign.
+func Read(ctx context.Context, s store.Store, namespace, cluster, id string) (Catalog, error) {
+	c, _, err := read(ctx, s, owner{namespace, cluster, id}, nil)
 	return c, err
 }
 

@@ -159,7 +159,7 @@ func dialNode(a *controlplane.Access) func(*talos.Bundle, *v1alpha1.TalosMachine
 func secretsBy(live client.Reader) func(context.Context, *v1alpha1.TalosCluster) (restore.Secrets, error) {
 	return func(ctx context.Context, cluster *v1alpha1.TalosCluster) (restore.Secrets, error) {
 		keys, err := backup.KeysOf(ctx, live, cluster)
-		return restore.Secrets(keys), err
+		return restore.Secrets{Key: keys.Key, Authorities: keys.Authorities}, err
 	}
 }
 
