@@ -38,19 +38,35 @@ func (b *bucket) Put(ctx context.Context, name string, r io.Reader) (Info, error
 
 func (b *bucket) put(ctx context.Context, name string, r io.Reader) (Info, error) {
 	part := make([]byte, partSize)
-	n, err := io.ReadFull(r, part)
+	n, end, err := fill(r, part)
 	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case err != nil:
+		return Info{}, err
+	case end:
 		out, err := b.api.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.bucket, Key: b.key(name), Body: bytes.NewReader(part[:n])})
 		if err != nil {
 			return Info{}, b.classify(err)
 		}
 		return Info{Name: name, Size: int64(n), Version: Version(aws.ToString(out.ETag))}, nil
-	case err != nil:
-		return Info{}, err
 	}
 	u := &upload{bucket: b, name: name, nonce: nonce(), buffer: part}
 	return u.run(ctx, r)
+}
+
+// fill reads until the buffer is full, or the source at its end. Unlike io.ReadFull it takes
+// io.EOF alone for that: an io.ErrUnexpectedEOF of the source says that it was cut off.
+func fill(r io.Reader, buffer []byte) (n int, end bool, err error) {
+	for n < len(buffer) {
+		more, err := r.Read(buffer[n:])
+		n += more
+		if err == io.EOF { // it is never wrapped where it is the end
+			return n, true, nil
+		}
+		if err != nil {
+			return n, false, err
+		}
+	}
+	return n, false, nil
 }
 
 // upload is an object that is sent in parts.
@@ -86,8 +102,7 @@ func (u *upload) send(ctx context.Context, r io.Reader) error {
 			return err
 		}
 		var err error
-		n, err = io.ReadFull(r, u.buffer)
-		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		if n, _, err = fill(r, u.buffer); err != nil {
 			return err
 		}
 	}
