@@ -103,8 +103,14 @@ func (r *Recovery) reseal(ctx context.Context, meta snapshot.Meta) (made snapsho
 	if err != nil {
 		return made, err
 	}
-	furthest := max(found.Revision, r.furthest(ctx))
-	return r.Worker.Reseal(ctx, plain, out, furthest-found.Revision+ahead)
+	if found.Sum != meta.PlainSum {
+		return made, fmt.Errorf("%w: %s is another snapshot than the one that is described beside it: its sum is %s, and %s is written there", ErrBlocked, meta.Name, found.Sum, meta.PlainSum)
+	}
+	furthest, err := r.furthest(ctx)
+	if err != nil {
+		return made, err
+	}
+	return r.Worker.Reseal(ctx, plain, out, max(found.Revision, furthest)-found.Revision+ahead)
 }
 
 // fetch decrypts the snapshot, which is whole if there is no error.
@@ -128,10 +134,10 @@ func (r *Recovery) fetch(ctx context.Context, name, to string) error {
 
 // furthest is the last revision that etcd is known to have had: what is recorded beside
 // all snapshots, and what nodes say whose etcd still answers.
-func (r *Recovery) furthest(ctx context.Context) (revision int64) {
+func (r *Recovery) furthest(ctx context.Context) (revision int64, _ error) {
 	for info, err := range r.Store.List(ctx, "etcd-") {
 		if err != nil {
-			break // what was read counts; the distance is far larger than what is missed
+			return 0, fmt.Errorf("look how far etcd has come, by the snapshots in the store: %w", err)
 		}
 		if _, ok := snapshot.ParseName(info.Name); !ok {
 			continue
@@ -147,7 +153,7 @@ func (r *Recovery) furthest(ctx context.Context) (revision int64) {
 		}
 		cancel()
 	}
-	return revision
+	return revision, nil
 }
 
 // pin keeps what is uploaded, encrypted, where the backups are.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -114,5 +115,33 @@ func TestNoCopyStays(t *testing.T) {
 	_, err = r.Run(ctx, plan)
 	if want := "ask node 192.0.2.12: it does not answer; nothing was changed on the nodes"; err == nil || err.Error() != want || len(r.copies(t)) != 0 {
 		t.Errorf("got %v, and the store has %q; want %s", err, r.copies(t), want)
+	}
+}
+
+// unlisted is a store whose list breaks off.
+type unlisted struct{ store.Store }
+
+func (u unlisted) List(ctx context.Context, prefix string) iter.Seq2[store.Info, error] {
+	return func(yield func(store.Info, error) bool) { yield(store.Info{}, store.ErrUnreachable) }
+}
+
+// Nothing is begun with another snapshot than the one that is described, or where it cannot
+// be said how far etcd has come.
+func TestBeginsWithWhatIsDescribed(t *testing.T) {
+	r, n := world(t)
+	plan, err := r.Prepare(t.Context())
+	must(t, err)
+	whole := r.Store
+	r.Store = unlisted{whole}
+	if _, err := r.Run(t.Context(), plan); !errors.Is(err, store.ErrUnreachable) || !strings.Contains(err.Error(), "look how far etcd has come") {
+		t.Errorf("without a list: got %v", err)
+	}
+	r.Store = whole
+	plan.meta.PlainSum = "sha256:00"
+	if _, err := r.Run(t.Context(), plan); !errors.Is(err, ErrBlocked) || !strings.Contains(err.Error(), "is another snapshot than the one that is described beside it") {
+		t.Errorf("another snapshot: got %v", err)
+	}
+	if left := r.copies(t); len(left) != 0 || len(n.asked) != 0 {
+		t.Errorf("left behind %q, asked %q", left, n.asked)
 	}
 }
