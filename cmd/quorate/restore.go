@@ -27,8 +27,8 @@ without an API and through whichever control plane answers.
 --recover-cluster needs no Kubernetes: this process wipes and recovers the control
 planes itself, from the secrets bundle and the object store. It goes on with a restore
 that has stopped half-way, and begins one for a cluster that is lost. A control plane
-that stays off is left out with --without. AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY
-are the store's credentials.
+that stays off is left out with --without. AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and,
+for credentials that last for a time, AWS_SESSION_TOKEN are the store's.
 
 Exit codes: 0 restored (with --live and without --follow: ordered), 1 refused, declined,
 paused or failed, 2 usage.`

@@ -57,11 +57,11 @@ func (o *recoverOptions) check() error {
 func (o *recoverOptions) open() (store.Store, error) {
 	at, ok := strings.CutPrefix(o.store, s3Scheme)
 	if !ok {
-		return store.NewFolder(o.store)
+		return folderAt(o.store)
 	}
 	bucket, prefix, _ := strings.Cut(at, "/")
 	options := store.Options{Endpoint: o.endpoint, Region: o.region, Bucket: bucket, Prefix: strings.Trim(prefix, "/"),
-		AccessKeyID: os.Getenv("AWS_ACCESS_KEY_ID"), SecretAccessKey: os.Getenv("AWS_SECRET_ACCESS_KEY")}
+		AccessKeyID: os.Getenv("AWS_ACCESS_KEY_ID"), SecretAccessKey: os.Getenv("AWS_SECRET_ACCESS_KEY"), SessionToken: os.Getenv("AWS_SESSION_TOKEN")}
 	if o.ca != "" {
 		ca, err := os.ReadFile(o.ca)
 		if err != nil {
@@ -70,6 +70,14 @@ func (o *recoverOptions) open() (store.Store, error) {
 		options.CA = ca
 	}
 	return store.NewS3(options)
+}
+
+// folderAt is a folder that is there: one that was mistyped would be made, and be empty.
+func folderAt(dir string) (store.Store, error) {
+	if is, err := os.Stat(dir); err != nil || !is.IsDir() {
+		return nil, usageError(fmt.Errorf("there is no folder %s. Give the one that has the backups, or --store %sbucket/prefix", dir, s3Scheme))
+	}
+	return store.NewFolder(dir)
 }
 
 func runRecover(cmd *cobra.Command, o recoverOptions, said liveOptions, p *person, output string) (err error) {

@@ -47,6 +47,7 @@ func TestRestoreRecoverAsks(t *testing.T) {
 		{"", whole[:1], exitUsage, "quorate: which cluster? Give the file of its Talos secrets bundle with --bundle\n"},
 		{"", whole[:3], exitUsage, "quorate: where are the backups? Give --store s3://bucket/prefix, or a folder\n"},
 		{"", whole[:5], exitUsage, "quorate: there is no restore to go on with: the store has no marker. Name a snapshot with --snapshot, and the machine API of each control plane with --node-endpoint\n"},
+		{"", append(slices.Clone(whole[:4]), l.folder+"s"), exitUsage, "quorate: there is no folder " + l.folder + "s. Give the one that has the backups, or --store s3://bucket/prefix\n"},
 		{"n\n", whole, exitFailed, ask + "quorate: declined; nothing was changed\n"},
 		{"", whole, exitFailed, ask + "\nquorate: nobody answered; nothing was changed. Give --yes to skip the question\n"},
 		{"y\ntest\n", whole, exitFailed, ask + name + "quorate: the name given is \"test\", and the cluster is prod; nothing was changed\n"},
@@ -61,6 +62,9 @@ func TestRestoreRecoverAsks(t *testing.T) {
 		}
 	}
 	left, err := os.ReadDir(l.temp)
+	if _, err := os.Stat(l.folder + "s"); !os.IsNotExist(err) {
+		t.Errorf("a folder that was mistyped: %v, want it not to be there", err)
+	}
 	kept, err2 := filepath.Glob(filepath.Join(l.folder, "etcd-restore*"))
 	if err != nil || err2 != nil || len(left)+len(kept) != 0 {
 		t.Errorf("left behind %v, %v (%v, %v)", left, kept, err, err2)

@@ -31,6 +31,8 @@ type Options struct {
 	// Prefix is the folder within the bucket, without a slash at either end.
 	Prefix                       string
 	AccessKeyID, SecretAccessKey string
+	// SessionToken is that of credentials for a time; empty for lasting ones.
+	SessionToken string
 	// CA are the certificates in PEM that the store's is signed by; empty for those of
 	// the system.
 	CA []byte
@@ -75,7 +77,7 @@ func NewS3(o Options) (Store, error) {
 	}
 	api := s3.New(s3.Options{
 		Region: o.Region, HTTPClient: client, Retryer: o.retryer(), Logger: logging.Nop{},
-		Credentials:                credentials.NewStaticCredentialsProvider(o.AccessKeyID, o.SecretAccessKey, ""),
+		Credentials:                credentials.NewStaticCredentialsProvider(o.AccessKeyID, o.SecretAccessKey, o.SessionToken),
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenRequired,
 	}, func(s *s3.Options) {
