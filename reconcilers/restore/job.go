@@ -43,7 +43,7 @@ func (c *cycle) jobSays(state JobState) string {
 	if note == "" {
 		note = "the job begins"
 	}
-	return fmt.Sprintf("%s: %s.", c.marker.Step, note)
+	return fmt.Sprintf("%s: %s.", c.marker.Step, note) + stayOff(c.marker)
 }
 
 // jobEnded says how this process's job ended, where the marker does not say it. over is

@@ -34,3 +34,15 @@ func leftOut(m *restore.Marker) []string {
 	}
 	return said
 }
+
+// stayOff says while the restore goes on what must stay off; empty if nothing.
+func stayOff(m *restore.Marker) string {
+	var list []string
+	for _, n := range m.LeftOut {
+		list = append(list, n.Machine)
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" Left out, and to stay off until it is wiped: %s.", names(list, 5))
+}

@@ -197,7 +197,7 @@ func (c *cycle) awaitMachines(ctx context.Context) error {
 	if len(reboot) > 0 {
 		message += fmt.Sprintf(" A person has to reboot %s, whose condition RebootRequired says why; the restore reboots nothing for that.", names(reboot, 5))
 	}
-	c.onward(string(c.marker.Step), message)
+	c.onward(string(c.marker.Step), message+stayOff(c.marker))
 	return c.rest(ctx, busy)
 }
 
