@@ -159,6 +159,22 @@ func TestUploads(t *testing.T) {
 	}
 }
 
+// What comes between acting and answering sees what was written; whoever asked hears nothing.
+func TestThen(t *testing.T) {
+	p := proxy(t, false)
+	o := impatient(p.URL)
+	o.Attempts = 1
+	s, direct := open(t, o), open(t, server.Options(o.Prefix))
+	var found error
+	p.Set(always(Fault{Then: func() { _, found = direct.Stat(t.Context(), "a") }}))
+	if _, err := s.Create(t.Context(), "a", []byte("content")); !errors.Is(err, store.ErrUnreachable) {
+		t.Errorf("create: %v", err)
+	}
+	if found != nil {
+		t.Errorf("between acting and answering: %v", found)
+	}
+}
+
 func same(t *testing.T, s store.Store, info store.Info, content []byte) {
 	t.Helper()
 	r, got, err := s.Get(t.Context(), info.Name)

@@ -23,6 +23,8 @@ type Fault struct {
 	Away bool
 	// Lost closes it after the server has acted.
 	Lost bool
+	// Then is called once the server has acted; the answer is lost.
+	Then func()
 	// Slow waits so long before the server sees the request.
 	Slow time.Duration
 	// Cut ends the answer's body after so many bytes; 0 never.
@@ -119,12 +121,19 @@ func (p *Proxy) handle(back http.Handler) http.Handler {
 		if f.Unconditional && !unconditional(r) {
 			panic(http.ErrAbortHandler)
 		}
-		if f.Lost {
+		if f.Lost || f.Then != nil {
 			back.ServeHTTP(httptest.NewRecorder(), r)
+			f.then()
 			panic(http.ErrAbortHandler)
 		}
 		back.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), cutKey{}, f.Cut)))
 	})
+}
+
+func (f Fault) then() {
+	if f.Then != nil {
+		f.Then()
+	}
 }
 
 // wait is over early when the client or the proxy is: whoever has a body unread is not
