@@ -130,9 +130,11 @@ test-oldest: ## The gate's end-to-end tests on the oldest supported Kubernetes (
 	cd test && QUORATE_TEST_KUBERNETES=$(OLDEST) $(E2E) ./cluster ./e2e/... ./parity
 
 .PHONY: test-crash
-test-crash: tools ## The crash matrix: controllers die before and after each of their calls, as an Etcd shrinks and a Talos machine leaves
+test-crash: tools ## The crash matrix: controllers die before and after each of their calls, as an Etcd shrinks, a Talos machine leaves and a cluster is restored
 	@echo '== crash: the controllers die at each of their calls'
 	cd test && go test -count=1 -v -tags crash -p 1 -parallel 4 -timeout 60m -run CrashMatrix ./etcds ./machines
+	@echo '== crash: managers, pods, nodes and the store, in the middle of live restores'
+	cd test && go test -count=1 -v -tags crash -timeout 120m -run CrashMatrix ./restored
 
 .PHONY: test-race
 test-race: ## The product's own module under the race detector (needs a C compiler)

@@ -159,8 +159,14 @@ func textIn(s cache.Store, name string) string {
 	return ""
 }
 
-// objectStore is a process with one bucket.
-type objectStore struct{ *s3.Server }
+// objectStore is a process with one bucket, behind a proxy that sees each request.
+type objectStore struct {
+	*s3.Server
+	proxy *s3.Proxy
+}
+
+// objects is the store of all tests here.
+var objects objectStore
 
 // backupName is the one backup of the world.
 const backupName = "nightly"
@@ -175,18 +181,30 @@ func startStore(ctx context.Context, dir string) (objectStore, error) {
 	if err != nil {
 		return objectStore{}, err
 	}
-	o := objectStore{server}
+	proxy, err := s3.NewProxy(server.Endpoint, false)
+	if err != nil {
+		return objectStore{}, errors.Join(err, server.Stop())
+	}
+	o := objectStore{server, proxy}
 	at, credentials := o.declared()
 	if err := shared.DeclareBackup(ctx, backupName, "@daily", at, credentials); err != nil {
-		return o, errors.Join(err, server.Stop())
+		return o, errors.Join(err, o.end())
 	}
 	return o, nil
 }
 
+func (o objectStore) end() error {
+	o.proxy.Close()
+	return o.Stop()
+}
+
+// storeFolder is the backup's in the bucket.
+const storeFolder = "factory"
+
 // declared is the store as a TalosEtcdBackup and its Secret have it.
 func (o objectStore) declared() (v1alpha1.ObjectStore, map[string]string) {
-	s := o.Options("factory")
-	return v1alpha1.ObjectStore{Endpoint: s.Endpoint, Region: s.Region, Bucket: s.Bucket, Prefix: s.Prefix},
+	s := o.Options(storeFolder)
+	return v1alpha1.ObjectStore{Endpoint: o.proxy.URL, Region: s.Region, Bucket: s.Bucket, Prefix: s.Prefix},
 		map[string]string{"accessKeyID": s.AccessKeyID, "secretAccessKey": s.SecretAccessKey}
 }
 

@@ -24,6 +24,9 @@ const managerVariable = "QUORATE_TEST_MANAGER"
 // limit bounds a start, and what a test waits for at once, on a machine that is busy.
 const limit = 10 * time.Minute
 
+// hold is how long a restore waits for a process that is gone while an API server answers.
+const hold = 45 * time.Second
+
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) (code int) {
@@ -32,7 +35,7 @@ func run(m *testing.M) (code int) {
 	defer cancel()
 	began := time.Now()
 	var err error
-	if shared, err = Start(ctx, Options{Binary: os.Getenv(managerVariable)}); err != nil {
+	if shared, err = Start(ctx, Options{ControlPlanes: 3, Workers: 2, Binary: os.Getenv(managerVariable), ManagerFlags: []string{"--restore-hold=" + hold.String()}}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -52,12 +55,11 @@ func run(m *testing.M) (code int) {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	objects, err := startStore(ctx, dir)
-	if err != nil {
+	if objects, err = startStore(ctx, dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer func() { _ = objects.Stop() }()
+	defer func() { _ = objects.end() }()
 	return m.Run()
 }
 
