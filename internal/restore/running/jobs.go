@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 
 	"github.com/go-logr/logr"
@@ -121,11 +120,10 @@ func (j *Jobs) Resume() {
 		return
 	}
 	for _, e := range entries {
-		namespace, name, ok := strings.Cut(e.Name(), "_")
-		if !e.IsDir() || !ok {
+		cluster, ok := clusterOf(e)
+		if !ok {
 			continue
 		}
-		cluster := types.NamespacedName{Namespace: namespace, Name: name}
 		if err := j.resume(cluster); err != nil {
 			j.o.Log.Error(err, "a restore that this folder has begun is not gone on with", "cluster", cluster.String())
 		}

@@ -34,6 +34,9 @@ func (j *Jobs) run(cluster types.NamespacedName, folder *restore.Folder, a Acces
 	go func() {
 		defer cancel()
 		result, err := job.Run(ctx)
+		if kept := j.leave(world, folder, result); kept != nil {
+			j.o.Log.Error(kept, "the folder of a restore that is not this process's any more stays, with the snapshot in plain", "cluster", cluster.String())
+		}
 		err = errors.Join(err, world.Close())
 		j.mu.Lock()
 		r.result, r.err = result, err
