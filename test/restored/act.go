@@ -58,8 +58,11 @@ func (w *World) DeletePod(ctx context.Context) error {
 func (w *World) MoveManager(machine string) { w.replicas.to(machine) }
 
 // ManagerLog is all that the container of the pod that was seen last has logged, over its
-// starts.
+// starts, or the manager beside the cluster.
 func (w *World) ManagerLog() string {
+	if w.outside != nil {
+		return w.outside.logs()
+	}
 	pod, _, kubelet, err := w.Manager()
 	if err != nil {
 		return err.Error()

@@ -10,6 +10,9 @@
 // go stale (talos.Node.FreezeService). The folder of its jobs is an emptyDir: it outlives
 // the container, and dies with the pod or the machine's /var.
 //
+// With Options.Outside the manager is a process on none of the machines, with a balancer
+// before the API servers.
+//
 // What differs from an installation: one replica, no scheduler and no
 // kube-controller-manager, the API servers call the webhook by an address (url) in the place
 // of its Service, and the manager is given a kubeconfig file where a pod finds its account

@@ -19,10 +19,15 @@ func (w *World) WriteKubeconfig(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c, config := access.Config, clientcmdapi.NewConfig()
-	config.Clusters["factory"] = &clientcmdapi.Cluster{Server: c.Host, CertificateAuthorityData: c.CAData, TLSServerName: "kubernetes"}
-	config.AuthInfos["admin"] = &clientcmdapi.AuthInfo{ClientCertificateData: c.CertData, ClientKeyData: c.KeyData, Token: c.BearerToken}
-	config.Contexts["factory"] = &clientcmdapi.Context{Cluster: "factory", AuthInfo: "admin"}
+	c := access.Config
+	return writeKubeconfig(path, &clientcmdapi.Cluster{Server: c.Host, CertificateAuthorityData: c.CAData, TLSServerName: "kubernetes"},
+		&clientcmdapi.AuthInfo{ClientCertificateData: c.CertData, ClientKeyData: c.KeyData, Token: c.BearerToken})
+}
+
+func writeKubeconfig(path string, cluster *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) (string, error) {
+	config := clientcmdapi.NewConfig()
+	config.Clusters["factory"], config.AuthInfos["user"] = cluster, user
+	config.Contexts["factory"] = &clientcmdapi.Context{Cluster: "factory", AuthInfo: "user"}
 	config.CurrentContext = "factory"
 	if err := clientcmd.WriteToFile(*config, path); err != nil {
 		return "", fmt.Errorf("write a kubeconfig: %w", err)

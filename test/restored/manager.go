@@ -128,6 +128,9 @@ func field(name, path string) corev1.EnvVar {
 }
 
 func (w *World) startManager(ctx context.Context) error {
+	if w.options.Outside {
+		return w.startOutside(ctx)
+	}
 	if err := w.installKubeconfigs(ctx); err != nil {
 		return err
 	}
@@ -135,8 +138,12 @@ func (w *World) startManager(ctx context.Context) error {
 	return w.ManagerReady(ctx)
 }
 
-// ManagerReady waits until the API has a pod of the manager that is ready.
+// ManagerReady waits until the API has a pod of the manager that is ready, or until the
+// manager beside the cluster says that it is.
 func (w *World) ManagerReady(ctx context.Context) error {
+	if w.outside != nil {
+		return cluster.Until(ctx, "the manager to be ready", w.outside.ready)
+	}
 	return cluster.Until(ctx, "a pod of the manager to be ready", func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, callTimeout)
 		defer cancel()

@@ -22,6 +22,8 @@ type Options struct {
 	ControlPlanes, Workers int
 	// Manager is the machine of the manager's pod: worker-1 if it is empty.
 	Manager string
+	// Outside has the manager run on none of them, as a process beside the cluster.
+	Outside bool
 	// ManagerFlags are further flags of the manager; the last of a name wins.
 	ManagerFlags []string
 	// Binary is the manager's program. Empty builds it from this tree.
@@ -62,6 +64,7 @@ type World struct {
 	binary   string
 	webhook  string // host:port, the same wherever the manager is
 	replicas *replicas
+	outside  *outside // nil unless Options.Outside
 }
 
 // Names in the world.
@@ -140,8 +143,12 @@ func (w *World) Stop() error {
 	if w.Talos == nil {
 		return nil
 	}
-	err := w.Talos.Stop()
-	w.Talos = nil
+	var err error
+	if w.outside != nil {
+		err = w.outside.stop()
+	}
+	err = errors.Join(err, w.Talos.Stop())
+	w.Talos, w.outside = nil, nil
 	return err
 }
 
