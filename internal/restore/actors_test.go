@@ -189,7 +189,7 @@ func TestUnconditionalStore(t *testing.T) {
 // The marker is gone or newer: the restore is over, or another version's.
 func TestNoMarker(t *testing.T) {
 	p := newPlay()
-	p.prepare = func(w *world, m *Marker) { m.Schema = 2 }
+	p.prepare = func(w *world, m *Marker) { m.Schema = Schema + 1 }
 	synctest.Test(t, func(t *testing.T) {
 		p.begin()
 		for _, d := range []*shelfDesk{p.desk, {id: "process-1"}} {

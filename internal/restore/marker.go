@@ -7,8 +7,9 @@ import (
 	"github.com/quorate/quorate/guard/restoring"
 )
 
-// Schema is the form of markers that this version writes.
-const Schema = 1
+// Schema is the form of markers that this version writes. Since 2 the copy has a name of
+// its own and machines may be left out: who knows 1 alone would miss both.
+const Schema = 2
 
 // MarkerName is the marker's in the store, beside the backups.
 const MarkerName = "etcd-restore.marker.json"

@@ -29,10 +29,10 @@ func TestDecode(t *testing.T) {
 		want       error
 		text       string
 	}{
-		{"newer", `{"schema":2,"quorate":"v9","nodes":"in another form"}`, ErrNewerMarker,
-			"the marker is of a newer Quorate: it has schema 2, written by a later version, and this version knows schema 1; let that version finish the restore"},
-		{"newer, the same form", `{"schema":2,"quorate":"v9"}`, ErrNewerMarker,
-			"the marker is of a newer Quorate: it has schema 2, written by v9, and this version knows schema 1; let that version finish the restore"},
+		{"newer", `{"schema":3,"quorate":"v9","nodes":"in another form"}`, ErrNewerMarker,
+			"the marker is of a newer Quorate: it has schema 3, written by a later version, and this version knows schema 2; let that version finish the restore"},
+		{"newer, the same form", `{"schema":3,"quorate":"v9"}`, ErrNewerMarker,
+			"the marker is of a newer Quorate: it has schema 3, written by v9, and this version knows schema 2; let that version finish the restore"},
 		{"no JSON", `{`, ErrMarker, "the marker of the restore cannot be read: unexpected end of JSON input"},
 		{"empty", `{}`, ErrMarker, "the marker of the restore cannot be read: schema or cluster is missing"},
 		{"no step", strings.Replace(older, "Wiping", "Waiting", 1), ErrMarker, `the marker of the restore cannot be read: "Waiting" is no step`},
@@ -71,9 +71,12 @@ func TestMarkers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.Owner.Identity = "a"
+	a.Owner.Identity, a.Schema = "a", 1
 	if version, err = all.Save(ctx, a, version); err != nil {
 		t.Fatal(err)
+	}
+	if is, _, err := all.Load(ctx); err != nil || is.Schema != Schema {
+		t.Errorf("got %+v, %v; want the form of the version that saved it", is, err)
 	}
 	b.Owner.Identity = "b"
 	if _, err = all.Save(ctx, b, stale); !errors.Is(err, store.ErrChanged) {

@@ -80,6 +80,7 @@ func (s Markers) Save(ctx context.Context, m *Marker, v store.Version) (store.Ve
 }
 
 func (s Markers) put(ctx context.Context, m *Marker, v store.Version) (store.Version, error) {
+	m.Schema = max(m.Schema, Schema) // what is written may have what an older form has not
 	data, err := m.Encode()
 	if err != nil {
 		return "", err
