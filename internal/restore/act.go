@@ -20,7 +20,10 @@ var (
 
 // carryOut asks for the acts, all at once. What was not asked is taken back.
 func (r *run) carryOut(ctx context.Context, before restoring.State, d restoring.Decision) error {
-	r.pause = r.Limits.Poll
+	r.pause = r.usual()
+	if d.State.Step != before.Step {
+		r.pause = 0 // nothing is waited for
+	}
 	if len(d.Acts) == 0 {
 		return nil
 	}
@@ -43,8 +46,10 @@ func (r *run) carryOut(ctx context.Context, before restoring.State, d restoring.
 			trouble = append(trouble, text)
 		}
 	}
-	if len(trouble) > 0 {
+	if slices.ContainsFunc(results, slows) {
 		r.slower()
+	}
+	if len(trouble) > 0 {
 		r.tell(strings.Join(append([]string{d.Note}, trouble...), "; "))
 	}
 	if err := errors.Join(results...); errors.Is(err, errLost) {
@@ -52,6 +57,10 @@ func (r *run) carryOut(ctx context.Context, before restoring.State, d restoring.
 	}
 	return r.save(ctx, r.marker.Failure != "" || !r.held())
 }
+
+// slows tells whether an act is not to be tried again at once: a node that is not ready
+// yet will be within seconds, and no API answers meanwhile.
+func slows(err error) bool { return err != nil && !errors.Is(err, talos.ErrNotReady) }
 
 func (r *run) nodeOf(a restoring.Act) Node { return *r.marker.Node(a.Node) }
 

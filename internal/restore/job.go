@@ -18,8 +18,9 @@ type Limits struct {
 	// Hold is how long an owner is one without renewing it (15m), Margin how long
 	// before its end it stops acting: clocks may differ by as much (a fifth of it).
 	Hold, Margin time.Duration
-	// Poll is the time between two looks (3s), Note the time between two notes that
-	// are saved in the store (5s).
+	// Poll is the time between two looks once etcd is recovered (3s); until then, while no
+	// API answers, it is a sixth of that. Note is the time between two notes that are saved
+	// in the store (5s).
 	Poll, Note time.Duration
 }
 

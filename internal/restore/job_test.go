@@ -37,7 +37,7 @@ func TestWithoutOwn(t *testing.T) {
 	p := newPlay()
 	p.run(t)
 	p.check(t)
-	got := p.journaled()
+	got := slices.Compact(p.journaled()) // a node that is not ready is asked again
 	slices.Sort(got[:3])
 	want := []string{"reset cp-a", "reset cp-b", "reset cp-c", "upload cp-a", "bootstrap cp-a", "restart-kubelet worker-0", "alarms cp-a"}
 	if !slices.Equal(got, want) {
@@ -76,6 +76,7 @@ func TestOwn(t *testing.T) {
 			journal = append(journal, e.Act+" "+e.Node)
 		}
 	}
+	journal = slices.Compact(journal)
 	slices.Sort(journal[1:3])
 	want := []string{"leave cp-a", "reset cp-b", "reset cp-c", "upload cp-b", "bootstrap cp-b", "restart-kubelet worker-0", "reset cp-a"}
 	if !slices.Equal(journal, want) {

@@ -27,6 +27,8 @@ const (
 	yieldFor = time.Minute
 	// lookLimit bounds one look at all nodes.
 	lookLimit = time.Minute
+	// hurry is how much more often nodes are looked at while no API answers.
+	hurry = 6
 	// maxPause is the longest pause after acts that failed.
 	maxPause = 30 * time.Second
 	// tellLimit is how long the end of the job waits for a store that is away.

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard/restoring"
 )
 
@@ -161,7 +162,15 @@ func (r *run) waits(err error) error {
 	return nil
 }
 
-func (r *run) slower() { r.pause = min(2*r.pause, maxPause) }
+func (r *run) slower() { r.pause = min(max(2*r.pause, r.Limits.Poll), maxPause) }
+
+// usual is the pause between two looks where all goes well.
+func (r *run) usual() time.Duration {
+	if r.marker.Step == v1alpha1.StepRejoining {
+		return r.Limits.Poll
+	}
+	return r.Limits.Poll / hurry
+}
 
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
