@@ -33,6 +33,7 @@ func groups() []group {
 		{"idle", idleRows},
 		{"shrink", shrinkRows},
 		{"sealing", sealingRows},
+		{"outage", outageRows},
 	}
 }
 
