@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"strconv"
 
@@ -107,7 +108,7 @@ func (r *Reach) KeysThen(ctx context.Context, name, prefix string) iter.Seq2[str
 			yield("", err)
 			return
 		}
-		defer erase()
+		defer func() { _ = erase() }() // nothing is to be kept
 		for key, err := range r.worker.Keys(ctx, path, prefix) {
 			if !yield(key, err) {
 				return
@@ -116,7 +117,7 @@ func (r *Reach) KeysThen(ctx context.Context, name, prefix string) iter.Seq2[str
 	}
 }
 
-func (r *Reach) decrypted(ctx context.Context, name string) (path string, erase func(), err error) {
+func (r *Reach) decrypted(ctx context.Context, name string) (path string, erase func() error, err error) {
 	encrypted, _, err := r.store.Get(ctx, name)
 	if err != nil {
 		return "", nil, whole(name, err)
@@ -126,7 +127,10 @@ func (r *Reach) decrypted(ctx context.Context, name string) (path string, erase 
 	if err != nil {
 		return "", nil, err
 	}
-	return spill(plain)
+	return snapshot.Spill("", "quorate-plan-*", func(w io.Writer) error {
+		_, err := io.Copy(w, plain)
+		return err
+	})
 }
 
 func failed(err error) iter.Seq2[string, error] {

@@ -3,9 +3,7 @@ package stored
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"os"
 
 	"github.com/quorate/quorate/internal/snapshot"
 	"github.com/quorate/quorate/internal/store"
@@ -13,18 +11,15 @@ import (
 
 // Prove reads a snapshot from the store, decrypts it into a file of a scratch folder,
 // which is the system's for temporary files if it is empty, and has another process open
-// it. The file is gone afterwards. It fails with what is wrong with the snapshot, or with
+// it. The file is gone afterwards, also if this process is killed. It fails with what is wrong with the snapshot, or with
 // the store's errors.
 func Prove(ctx context.Context, s store.Store, key *snapshot.Key, in Inspector, scratch, name string) (found snapshot.Inspection, err error) {
-	file, err := os.CreateTemp(scratch, "quorate-snapshot-")
+	path, erase, err := snapshot.Spill(scratch, "quorate-snapshot-*", func(w io.Writer) error { return fetch(ctx, s, key, name, w) })
 	if err != nil {
-		return found, fmt.Errorf("%w: make a file for the snapshot: %w", snapshot.ErrWorker, err)
-	}
-	defer func() { err = errors.Join(err, os.Remove(file.Name())) }()
-	if err := errors.Join(fetch(ctx, s, key, name, file), file.Close()); err != nil {
 		return found, err
 	}
-	return in.Inspect(ctx, file.Name())
+	defer func() { err = errors.Join(err, erase()) }()
+	return in.Inspect(ctx, path)
 }
 
 func fetch(ctx context.Context, s store.Store, key *snapshot.Key, name string, to io.Writer) error {
