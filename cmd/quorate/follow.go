@@ -34,9 +34,10 @@ type follower struct {
 	now      func() time.Time
 	wait     func(ctx context.Context, d time.Duration) error
 
-	at           int
-	pause        time.Duration
-	silent, gone time.Time // since when; zero if not
+	at    int
+	pause time.Duration
+	// since when nobody answers, the operation is missing, nobody lets it be read; zero if not
+	silent, gone, refused time.Time
 }
 
 var (
@@ -67,12 +68,16 @@ func (f *follower) heard(op *v1alpha1.TalosOperation, err error) error {
 	switch {
 	case err == nil:
 		f.answered()
-		f.gone, f.op = time.Time{}, op
+		f.gone, f.refused, f.op = time.Time{}, time.Time{}, op
 		f.progress.show(op, "")
 		return nil
 	case apierrors.IsNotFound(err):
 		f.answered()
+		f.refused = time.Time{}
 		return f.missing()
+	case refusal(err, f.op.Name) != "":
+		f.answered()
+		return f.denied(err)
 	}
 	return f.unanswered(err)
 }
@@ -99,6 +104,20 @@ func (f *follower) missing() error {
 		return fmt.Errorf("%w: the API answers, and has had no operation %s for %s. See what the manager says (kubectl -n quorate-system logs deploy/quorate-manager); what it cannot finish, this does: %s", errUnresumed, f.op.Name, missingLimit, f.recover)
 	}
 	f.progress.show(f.op, "waiting for the restore to resume")
+	return nil
+}
+
+// denied puts up for a while with an answer that is no silence: credentials that are not
+// taken, or a caller who may not read.
+func (f *follower) denied(err error) error {
+	f.gone = time.Time{}
+	if f.refused.IsZero() {
+		f.refused = f.now()
+		f.say("API server %s answers, and %s", f.servers[f.at].url, refusal(err, f.op.Name))
+	}
+	if f.now().Sub(f.refused) >= refusedLimit {
+		return refusedError("API server "+f.servers[f.at].url, f.op.Name, err)
+	}
 	return nil
 }
 

@@ -100,10 +100,12 @@ func (o *operationOptions) follow(ctx context.Context, op *v1alpha1.TalosOperati
 			switch {
 			case err == nil:
 				op, seen, missed = next, true, absence{}
-			case missed.tooLong(err, o.now()):
-				return nil, err
+			case !missed.tooLong(err, o.now()):
+				p.show(op, waitingFor(err, op.Name))
+			case refusal(err, op.Name) != "":
+				return nil, refusedError("the API server", op.Name, err)
 			default:
-				p.show(op, waitingFor(err))
+				return nil, err
 			}
 		}
 	}
@@ -117,7 +119,7 @@ func (o *operationOptions) look(ctx context.Context, op *v1alpha1.TalosOperation
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, fmt.Errorf("%w: %w", errOperation, err)
-	case apierrors.IsForbidden(err):
+	case refusal(err, op.Name) != "":
 		return nil, err
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", errAway, err)
@@ -125,30 +127,34 @@ func (o *operationOptions) look(ctx context.Context, op *v1alpha1.TalosOperation
 	return next, nil
 }
 
-// absence is since when the operation is not there, by what the API server answers, and
-// since when that does not answer; zero if not. One ends the other: while nobody answers,
-// nobody can make the operation anew.
-type absence struct{ gone, away time.Time }
+// absence is since when the operation is not there, by what the API server answers, since
+// when that does not answer, and since when it lets nobody read; zero if not. One ends the
+// other: while nobody answers, nobody can make the operation anew.
+type absence struct{ gone, away, refused time.Time }
 
 // tooLong takes in one look that gave no operation, and tells whether nobody need wait
 // any more.
 func (a *absence) tooLong(err error, now time.Time) bool {
-	since, limit := &a.away, watchAway
+	before := *a
+	*a = absence{}
+	since, was, limit := &a.away, before.away, watchAway
 	switch {
-	case apierrors.IsForbidden(err):
-		return true
+	case refusal(err, "") != "":
+		since, was, limit = &a.refused, before.refused, refusedLimit
 	case errors.Is(err, errOperation):
-		since, limit, a.away = &a.gone, watchGone, time.Time{}
-	default:
-		a.gone = time.Time{}
+		since, was, limit = &a.gone, before.gone, watchGone
 	}
+	*since = was
 	if since.IsZero() {
 		*since = now
 	}
 	return now.Sub(*since) >= limit
 }
 
-func waitingFor(err error) string {
+func waitingFor(err error, operation string) string {
+	if text := refusal(err, operation); text != "" {
+		return "The API server answers, and " + text
+	}
 	if errors.Is(err, errOperation) {
 		return "The operation is not there: a restore's rewind takes it, and its controller makes it anew. It is waited for."
 	}

@@ -78,7 +78,10 @@ func TestOperationWatchEnds(t *testing.T) {
 		"missing": {[]any{errMissing}, 0, `get talosoperation/rewind in factory: talosoperations.quorate.dev "rewind" not found`},
 		"gone":    {[]any{rewind(), errMissing}, watchGone, `the operation is gone: get talosoperation/rewind in factory: talosoperations.quorate.dev "rewind" not found`},
 		"away":    {[]any{rewind(), errBroken}, watchAway, "the API server is away: get talosoperation/rewind in factory: connection refused"},
-		"denied":  {[]any{rewind(), apierrors.NewForbidden(schema.GroupResource{}, "rewind", errBroken)}, watchEvery, `get talosoperation/rewind in factory: forbidden: connection refused`},
+		"denied": {[]any{rewind(), apierrors.NewForbidden(schema.GroupResource{}, "rewind", errBroken)}, refusedLimit,
+			`the API server answers, and for 5m0s it lets you not read the operation (403): a role that was given after the snapshot is gone. Have it given again, then follow it again: quorate operation watch rewind (get talosoperation/rewind in factory: forbidden: connection refused)`},
+		"not known": {[]any{rewind(), apierrors.NewUnauthorized("Unauthorized")}, refusedLimit,
+			`the API server answers, and for 5m0s it does not take the credentials (401): a token that was made after the snapshot is not known any more. Log in anew, or use a client certificate, then follow it again: quorate operation watch rewind (get talosoperation/rewind in factory: Unauthorized)`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
