@@ -49,7 +49,14 @@ func newRestores(o Options) (*restores, error) {
 // whileRestoring is what the gate says of a job of this process.
 const whileRestoring = "this controller restores the cluster's etcd"
 
-// changed keeps the gate of the term closed while a job runs.
+// whileLeft is what the gate says of a folder with a marker that no job is at work on.
+func whileLeft(m *marker.Marker) string {
+	return fmt.Sprintf("the folder of this controller has the marker of a restore of TalosCluster %s from %s (%s) that did not end here; if it is over, delete the controller's pod, which takes the folder with it",
+		m.Cluster, m.Snapshot.Name, m.Step)
+}
+
+// changed keeps the gate of the term closed while a job runs, and while its folder has a
+// marker: what a rewind made of the backup's settings may hide the one in the store.
 func (r *restores) changed(cluster types.NamespacedName, running bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,17 +65,28 @@ func (r *restores) changed(cluster types.NamespacedName, running bool) {
 }
 
 func (r *restores) tell(cluster types.NamespacedName) {
+	if r.gate == nil {
+		return
+	}
+	left := r.jobs.Left()[cluster]
 	switch {
-	case r.gate == nil:
 	case r.on[cluster]:
 		r.gate.Close(cluster.Namespace, cluster.Name, whileRestoring)
+	case left != nil:
+		r.gate.Close(cluster.Namespace, cluster.Name, whileLeft(left))
 	default:
 		r.gate.Open(cluster.Namespace, cluster.Name)
 	}
 }
 
-// term has a new gate know of the jobs that run.
+// term has a new gate know of the jobs that run and of the folders that are left, and
+// looks with the latter whether their restores are over.
 func (r *restores) term(gate *epoch.Gate) {
+	r.begin(gate)
+	r.jobs.Resume()
+}
+
+func (r *restores) begin(gate *epoch.Gate) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.gate = gate
@@ -76,6 +94,9 @@ func (r *restores) term(gate *epoch.Gate) {
 		if on {
 			r.tell(cluster)
 		}
+	}
+	for cluster := range r.jobs.Left() {
+		r.tell(cluster)
 	}
 }
 
