@@ -69,8 +69,8 @@ func (m *mortal) call(what string, do func() error) error {
 		return errDead
 	}
 	err := do()
-	if here && m.at.when == after {
-		m.die()
+	if here {
+		m.answers()
 	}
 	if m.died() {
 		return errDead
@@ -91,6 +91,23 @@ func (m *mortal) begins(what string) (here, alive bool) {
 		m.dieLocked()
 	}
 	return here, !m.dead
+}
+
+// answers lets the process die after the call of its point, unless it was spared
+// meanwhile.
+func (m *mortal) answers() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.at != nil && m.at.when == after {
+		m.dieLocked()
+	}
+}
+
+// spare lets a process live whose point was not reached.
+func (m *mortal) spare() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.at = nil
 }
 
 func (m *mortal) count(what string) (n int) {
