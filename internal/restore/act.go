@@ -32,6 +32,9 @@ func (r *run) carryOut(ctx context.Context, before restoring.State, d restoring.
 		if a.Kind.Destroys() {
 			results[i] = r.check(ctx)
 		}
+		if a.Kind == restoring.ActLeave && results[i] == nil {
+			results[i] = r.lasts(ctx, talos.LeaveNeeds+leaveSlack)
+		}
 	}
 	together(len(d.Acts), func(i int) {
 		if results[i] != nil {

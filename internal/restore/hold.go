@@ -64,6 +64,23 @@ func (h *hold) renew(ctx context.Context) (longer bool, err error) {
 	return false, fmt.Errorf("%w, as this process's hold of the restore is over at %s: %w", errWait, clockTime(until), err)
 }
 
+// lasts has the hold last as long as an act may take that must not be cut.
+func (h *hold) lasts(ctx context.Context, needs time.Duration) error {
+	now, until := h.job.Clock.Now(), h.marker.Owner.Expires
+	if h.job.Store == nil || until.Sub(now) >= needs {
+		return nil
+	}
+	h.marker.Owner.Expires = now.Add(needs)
+	if err := h.push(ctx); err != nil {
+		h.marker.Owner.Expires = until
+		if errors.Is(err, errLost) {
+			return err
+		}
+		return fmt.Errorf("%w, as what is next may take %s: %w", errWait, needs, err)
+	}
+	return nil
+}
+
 // check is asked before each act that destroys: is the restore still this process's?
 // The store says so, or the clock where the store is away.
 func (h *hold) check(ctx context.Context) error {

@@ -91,6 +91,16 @@ func TestOwn(t *testing.T) {
 	}
 }
 
+// A hold that is shorter than a leave lasts for it.
+//
+// covers: C-19
+func TestOwnWithAShortHold(t *testing.T) {
+	p := newPlay()
+	p.own, p.limits.Hold, p.limits.Margin = "cp-a", 45*time.Second, 9*time.Second
+	p.run(t)
+	p.check(t)
+}
+
 // covers: C-19, C-33
 func TestOwnCannotLeave(t *testing.T) {
 	p := newPlay()

@@ -25,6 +25,8 @@ const (
 	awayStore = 15 * time.Second
 	// yieldFor is how long a hold lasts that is given up.
 	yieldFor = time.Minute
+	// leaveSlack is how much longer than a leave the hold lasts.
+	leaveSlack = time.Minute
 	// lookLimit bounds one look at all nodes.
 	lookLimit = time.Minute
 	// hurry is how much more often nodes are looked at while no API answers.
