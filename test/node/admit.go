@@ -22,15 +22,17 @@ func (k *Kubelets) admit(ctx context.Context) {
 
 func (k *Kubelets) ours(node string) bool { return slices.Contains(k.options.Nodes, node) }
 
-// adopt starts a worker for a pod that has none.
+// adopt starts a worker for a pod that has none, and for one that had left the API and is
+// there again, as after a rewind of etcd.
 func (k *Kubelets) adopt(pod *corev1.Pod) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.workers[pod.UID] != nil || k.ctx.Err() != nil {
+	if before := k.workers[pod.UID]; before != nil && !(before.over() && before.left && pod.DeletionTimestamp == nil) || k.ctx.Err() != nil {
 		return
 	}
+	k.adopted++
 	w := &worker{
-		k: k, pod: pod, number: len(k.workers), address: k.block.nextPod(), begun: now(), ended: make(chan struct{}), tokens: map[string]string{},
+		k: k, pod: pod, number: k.adopted, address: k.block.nextPod(), begun: now(), ended: make(chan struct{}), tokens: map[string]string{},
 		dir: filepath.Join(k.options.Dir, "pods", pod.Namespace+"_"+pod.Name+"_"+string(pod.UID)),
 	}
 	for _, c := range pod.Spec.InitContainers {

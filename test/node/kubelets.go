@@ -33,6 +33,7 @@ type Kubelets struct {
 	mu      sync.Mutex
 	wrong   []error // what went wrong here, not in a pod
 	workers map[types.UID]*worker
+	adopted int                  // how many workers there were
 	assumed map[types.UID]string // nodes of pods whose binding was not seen yet
 	faults  faults
 }

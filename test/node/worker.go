@@ -22,6 +22,7 @@ type worker struct {
 	address string // in the API
 	begun   metav1.Time
 	ended   chan struct{} // closed when nothing of the pod runs any more
+	left    bool          // the API, before it ended
 
 	// The pod's containers in the order of its spec.
 	initials, members []*container
@@ -50,6 +51,7 @@ func (w *worker) work() {
 	removed := w.k.bell.until(w.k.ctx, w.removed)
 	quiet()
 	reports.Wait()
+	w.left = removed
 	if removed { // its volumes outlive the kubelet otherwise
 		w.clean()
 	}
