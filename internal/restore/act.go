@@ -58,7 +58,7 @@ func (r *run) carryOut(ctx context.Context, before restoring.State, d restoring.
 	if err := errors.Join(results...); errors.Is(err, errLost) {
 		return err
 	}
-	return r.save(ctx, r.marker.Failure != "" || !r.held())
+	return r.save(ctx, r.marker.Failure != "" || !r.held() || r.Clock.Now().Before(r.yielded))
 }
 
 // slows tells whether an act is not to be tried again at once: a node that is not ready

@@ -91,7 +91,8 @@ func TestOwn(t *testing.T) {
 	}
 }
 
-// A hold that is shorter than a leave lasts for it.
+// A hold that is shorter than a leave lasts for it, and is given up all the same with the
+// own node's wipe.
 //
 // covers: C-19
 func TestOwnWithAShortHold(t *testing.T) {
@@ -99,6 +100,9 @@ func TestOwnWithAShortHold(t *testing.T) {
 	p.own, p.limits.Hold, p.limits.Margin = "cp-a", 45*time.Second, 9*time.Second
 	p.run(t)
 	p.check(t)
+	if took := p.w.at.Sub(p.began); took > 5*time.Minute {
+		t.Errorf("it took %s", took)
+	}
 }
 
 // covers: C-19, C-33
