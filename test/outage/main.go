@@ -84,9 +84,10 @@ func (s *subject) measure(ctx context.Context) (out sides, err error) {
 		for _, side := range []struct {
 			name    string
 			restore func(context.Context, int) error
+			mend    func(context.Context) error
 			row     *[]float64
-		}{{"the product", s.byProduct, &out.Product}, {"a hand", s.byHand, &out.Hand}} {
-			took, err := s.round(ctx, i, side.restore)
+		}{{"the product", s.byProduct, nothing, &out.Product}, {"a hand", s.byHand, s.mend, &out.Hand}} {
+			took, err := s.round(ctx, i, side.restore, side.mend)
 			if err != nil {
 				return out, fmt.Errorf("restore by %s: %w", side.name, err)
 			}
@@ -98,8 +99,11 @@ func (s *subject) measure(ctx context.Context) (out sides, err error) {
 	return out, nil
 }
 
+// nothing is left to do after the product.
+func nothing(context.Context) error { return nil }
+
 // round is one restore, until all is well again; it answers the time without an API.
-func (s *subject) round(ctx context.Context, i int, restore func(context.Context, int) error) (time.Duration, error) {
+func (s *subject) round(ctx context.Context, i int, restore func(context.Context, int) error, mend func(context.Context) error) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, roundLimit)
 	defer cancel()
 	if err := s.Ready(ctx); err != nil {
@@ -110,5 +114,9 @@ func (s *subject) round(ctx context.Context, i int, restore func(context.Context
 		return 0, err
 	}
 	took := silence()
+	if err := mend(ctx); err != nil {
+		return 0, err
+	}
+	fmt.Fprintf(os.Stderr, "no API for %s\n", took.Round(time.Millisecond))
 	return took, s.settle(ctx)
 }

@@ -104,6 +104,27 @@ func (s *subject) byHand(ctx context.Context, _ int) error {
 	return s.Back(ctx)
 }
 
+// mend is what a person has to do after it, and is not measured: what was not wiped has
+// watches of before the rewind, and hears of nothing.
+func (s *subject) mend(ctx context.Context) error {
+	for _, m := range s.Talos.Nodes() {
+		if err := m.RestartProxy(); err != nil {
+			return err
+		}
+		if !m.Worker() {
+			continue
+		}
+		n, err := s.Node(m.Name)
+		if err == nil {
+			err = errors.Join(n.RestartKubelet(ctx), n.Close())
+		}
+		if err != nil {
+			return fmt.Errorf("restart the kubelet of %s: %w", m.Name, err)
+		}
+	}
+	return s.KillContainer()
+}
+
 // settle waits until the controllers act again on machines that are all well.
 func (s *subject) settle(ctx context.Context) error {
 	if err := s.ManagerReady(ctx); err != nil {
