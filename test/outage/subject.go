@@ -26,7 +26,7 @@ var errNotYet = errors.New("not yet")
 // subject is the cluster that is restored.
 type subject struct {
 	*restored.World
-	// snapshot is the backup that the product restores, content the same for a hand.
+	// snapshot is the backup that the product restores, content what a hand does.
 	snapshot string
 	content  []byte
 }
@@ -35,19 +35,15 @@ func meta(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: restored.Namespace, Name: name}
 }
 
-// begin takes the snapshots that all rounds restore.
-func (s *subject) begin(ctx context.Context, objects *s3.Server) (err error) {
+// begin takes the snapshot that the product restores in all rounds.
+func (s *subject) begin(ctx context.Context, objects *s3.Server) error {
 	o := objects.Options("factory")
 	at := v1alpha1.ObjectStore{Endpoint: o.Endpoint, Region: o.Region, Bucket: o.Bucket, Prefix: o.Prefix}
-	err = s.DeclareBackup(ctx, backup, "@daily", at, map[string]string{"accessKeyID": o.AccessKeyID, "secretAccessKey": o.SecretAccessKey})
+	err := s.DeclareBackup(ctx, backup, "@daily", at, map[string]string{"accessKeyID": o.AccessKeyID, "secretAccessKey": o.SecretAccessKey})
 	if err != nil {
 		return err
 	}
-	if err := s.take(ctx); err != nil {
-		return err
-	}
-	s.content, err = s.Snapshot(ctx, founder)
-	return err
+	return s.take(ctx)
 }
 
 // take asks for a backup, and waits until it is proved.
@@ -94,7 +90,13 @@ func (s *subject) byProduct(ctx context.Context, round int) error {
 }
 
 // byHand wipes all control planes at once and recovers etcd on one of them.
-func (s *subject) byHand(ctx context.Context, _ int) error {
+func (s *subject) byHand(ctx context.Context, _ int) (err error) {
+	// Of after a recovery, or the TalosCluster in it would know another etcd's ID.
+	if s.content == nil {
+		if s.content, err = s.Snapshot(ctx, founder); err != nil {
+			return err
+		}
+	}
 	if err := s.Wipe(ctx, s.Talos.ControlPlanes()...); err != nil {
 		return err
 	}
