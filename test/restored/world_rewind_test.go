@@ -17,7 +17,8 @@ import (
 // TestRewind: etcd is wiped on all control planes and recovered from a snapshot by hand.
 // The API comes back with what was there then, users' objects and our own, and the
 // manager, which was not wiped, reaches it again and acts. Nobody has told it that the
-// etcd is meant to be another one.
+// etcd is meant to be another one, and so the world is never Ready again: the test is in
+// the last file of the package.
 func TestRewind(t *testing.T) {
 	ctx := within(t)
 	resets := len(shared.Calls("Reset"))
