@@ -20,7 +20,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/quorate/quorate/test/restored"
-	"github.com/quorate/quorate/test/s3"
 	sim "github.com/quorate/quorate/test/talos"
 )
 
@@ -53,22 +52,18 @@ func run(ctx context.Context) (err error) {
 		return fmt.Errorf("make a folder: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	binary, err := s3.Binary(ctx, os.Stderr)
-	if err != nil {
-		return err
-	}
-	objects, err := s3.Start(ctx, binary, dir)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, objects.Stop()) }()
 	w, err := restored.Start(ctx, restored.Options{Timing: sim.Timing{Reboot: time.Nanosecond}})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Stop()) }()
+	objects, err := w.StartStore(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, objects.Stop()) }()
 	s := &subject{World: w}
-	if err := s.begin(ctx, objects); err != nil {
+	if s.snapshot, err = s.TakeBackup(ctx, restored.Backup); err != nil {
 		return err
 	}
 	out, err := s.measure(ctx)

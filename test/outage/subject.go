@@ -2,26 +2,14 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/quorate/quorate/api/v1alpha1"
-	"github.com/quorate/quorate/test/cluster"
 	"github.com/quorate/quorate/test/restored"
-	"github.com/quorate/quorate/test/s3"
 )
-
-const backup = "nightly"
 
 // founder is the machine that etcd is recovered on, by either side.
 const founder = "cp-1"
-
-// errNotYet says that something will be so.
-var errNotYet = errors.New("not yet")
 
 // subject is the cluster that is restored.
 type subject struct {
@@ -31,62 +19,14 @@ type subject struct {
 	content  []byte
 }
 
-func meta(name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Namespace: restored.Namespace, Name: name}
-}
-
-// begin takes the snapshot that the product restores in all rounds.
-func (s *subject) begin(ctx context.Context, objects *s3.Server) error {
-	o := objects.Options("factory")
-	at := v1alpha1.ObjectStore{Endpoint: o.Endpoint, Region: o.Region, Bucket: o.Bucket, Prefix: o.Prefix}
-	err := s.DeclareBackup(ctx, backup, "@daily", at, map[string]string{"accessKeyID": o.AccessKeyID, "secretAccessKey": o.SecretAccessKey})
-	if err != nil {
-		return err
-	}
-	return s.take(ctx)
-}
-
-// take asks for a backup, and waits until it is proved.
-func (s *subject) take(ctx context.Context) error {
-	request, b := rand.Text(), &v1alpha1.TalosEtcdBackup{ObjectMeta: meta(backup)}
-	return cluster.Until(ctx, "the backup", func(ctx context.Context) error {
-		if err := s.Client.Get(ctx, client.ObjectKeyFromObject(b), b); err != nil {
-			return err
-		}
-		if b.Status.ObservedBackupRequest == request && len(b.Status.Snapshots) > 0 {
-			s.snapshot = b.Status.Snapshots[0].Name
-			return nil
-		}
-		if b.Annotations[v1alpha1.AnnotationBackupRequested] != request {
-			changed := b.DeepCopy()
-			metav1.SetMetaDataAnnotation(&changed.ObjectMeta, v1alpha1.AnnotationBackupRequested, request)
-			if err := s.Client.Patch(ctx, changed, client.MergeFrom(b)); err != nil {
-				return err
-			}
-		}
-		return fmt.Errorf("%w: %+v", errNotYet, b.Status.Conditions)
-	})
-}
-
 // byProduct orders a restore, and waits for its end.
 func (s *subject) byProduct(ctx context.Context, round int) error {
-	order := &v1alpha1.TalosOperation{ObjectMeta: meta(fmt.Sprintf("round-%d", round)), Spec: v1alpha1.TalosOperationSpec{
-		Kind: v1alpha1.OperationEtcdRestore, ClusterRef: v1alpha1.LocalRef{Name: restored.Cluster},
-		EtcdRestore: &v1alpha1.EtcdRestoreSpec{BackupRef: v1alpha1.LocalRef{Name: backup}, Snapshot: s.snapshot, Confirm: restored.Cluster},
-	}}
+	order := restored.Order(fmt.Sprintf("round-%d", round), restored.Backup, s.snapshot)
 	if err := s.Client.Create(ctx, order); err != nil {
 		return fmt.Errorf("order the restore: %w", err)
 	}
-	return cluster.Until(ctx, "the restore to end", func(ctx context.Context) error {
-		o := &v1alpha1.TalosOperation{}
-		if err := s.Client.Get(ctx, client.ObjectKeyFromObject(order), o); err != nil {
-			return err
-		}
-		if o.Status.Phase != v1alpha1.PhaseCompleted {
-			return fmt.Errorf("%w: %s, %s, %+v", errNotYet, o.Status.Phase, o.Status.FailureReason, o.Status.EtcdRestore)
-		}
-		return nil
-	})
+	_, err := s.Completed(ctx, order.Name)
+	return err
 }
 
 // byHand wipes all control planes at once and recovers etcd on one of them.

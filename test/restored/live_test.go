@@ -2,7 +2,6 @@ package restored
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -10,12 +9,10 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/test/cluster"
@@ -87,7 +84,8 @@ func restoreLive(t *testing.T, name string, p play) *v1alpha1.TalosOperation {
 	must(t, shared.Ready(ctx))
 	must(t, shared.Write(ctx, "kept", "before"))
 	must(t, shared.Write(ctx, "deleted-by-mistake", "before"))
-	snapshot := takeBackup(t, backupName)
+	snapshot, err := shared.TakeBackup(ctx, Backup)
+	must(t, err)
 	if p.before != nil {
 		p.before()
 	}
@@ -96,15 +94,16 @@ func restoreLive(t *testing.T, name string, p play) *v1alpha1.TalosOperation {
 	must(t, shared.Write(ctx, "later", "after"))
 	resets := len(shared.Calls("Reset"))
 
-	order := orderOf(name, backupName, snapshot)
+	order := Order(name, Backup, snapshot)
 	must(t, shared.Client.Create(ctx, order))
-	awaitStep(t, order, v1alpha1.StepWiping)
+	must(t, shared.AtStep(ctx, order.Name, v1alpha1.StepWiping))
 	must(t, shared.Away(ctx))
 	if p.away != nil {
 		p.away()
 	}
 	must(t, shared.Back(ctx))
-	done := awaitEnd(t, order)
+	done, err := shared.Completed(within(t), order.Name)
+	must(t, err)
 	if done.UID == order.UID {
 		t.Error("the operation is the one of before: nothing was rewound")
 	}
@@ -168,9 +167,6 @@ type objectStore struct {
 // objects is the store of all tests here.
 var objects objectStore
 
-// backupName is the one backup of the world.
-const backupName = "nightly"
-
 // startStore runs the object store, and declares the backup that keeps snapshots there.
 func startStore(ctx context.Context, dir string) (objectStore, error) {
 	binary, err := s3.Binary(ctx, os.Stderr)
@@ -186,8 +182,7 @@ func startStore(ctx context.Context, dir string) (objectStore, error) {
 		return objectStore{}, errors.Join(err, server.Stop())
 	}
 	o := objectStore{server, proxy}
-	at, credentials := o.declared()
-	if err := shared.DeclareBackup(ctx, backupName, "@daily", at, credentials); err != nil {
+	if err := shared.declareStore(ctx, server, proxy.URL); err != nil {
 		return o, errors.Join(err, o.end())
 	}
 	return o, nil
@@ -196,86 +191,4 @@ func startStore(ctx context.Context, dir string) (objectStore, error) {
 func (o objectStore) end() error {
 	o.proxy.Close()
 	return o.Stop()
-}
-
-// storeFolder is the backup's in the bucket.
-const storeFolder = "factory"
-
-// declared is the store as a TalosEtcdBackup and its Secret have it.
-func (o objectStore) declared() (v1alpha1.ObjectStore, map[string]string) {
-	s := o.Options(storeFolder)
-	return v1alpha1.ObjectStore{Endpoint: o.proxy.URL, Region: s.Region, Bucket: s.Bucket, Prefix: s.Prefix},
-		map[string]string{"accessKeyID": s.AccessKeyID, "secretAccessKey": s.SecretAccessKey}
-}
-
-// takeBackup asks for a snapshot, and waits until it is listed and proved.
-func takeBackup(t *testing.T, name string) (snapshot string) {
-	t.Helper()
-	request := rand.Text()
-	b := &v1alpha1.TalosEtcdBackup{ObjectMeta: named(name)}
-	must(t, cluster.Until(within(t), "the request of a backup", func(ctx context.Context) error {
-		if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(b), b); err != nil {
-			return err
-		}
-		changed := b.DeepCopy()
-		metav1.SetMetaDataAnnotation(&changed.ObjectMeta, v1alpha1.AnnotationBackupRequested, request)
-		return shared.Client.Patch(ctx, changed, client.MergeFrom(b))
-	}))
-	must(t, cluster.Until(within(t), "the backup", func(ctx context.Context) error {
-		if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(b), b); err != nil {
-			return err
-		}
-		if b.Status.ObservedBackupRequest != request || len(b.Status.Snapshots) == 0 {
-			return fmt.Errorf("%w: %+v", errNotYet, b.Status.Conditions)
-		}
-		return nil
-	}))
-	return b.Status.Snapshots[0].Name
-}
-
-func orderOf(name, backup, snapshot string) *v1alpha1.TalosOperation {
-	return &v1alpha1.TalosOperation{ObjectMeta: named(name), Spec: v1alpha1.TalosOperationSpec{
-		Kind: v1alpha1.OperationEtcdRestore, ClusterRef: v1alpha1.LocalRef{Name: Cluster},
-		EtcdRestore: &v1alpha1.EtcdRestoreSpec{BackupRef: v1alpha1.LocalRef{Name: backup}, Snapshot: snapshot, Confirm: Cluster},
-	}}
-}
-
-// awaitStep waits until an operation is at a step, or the API is away on its account.
-func awaitStep(t *testing.T, order *v1alpha1.TalosOperation, step v1alpha1.RestoreStep) {
-	t.Helper()
-	must(t, cluster.Until(within(t), "the restore to be "+string(step), func(ctx context.Context) error {
-		o := &v1alpha1.TalosOperation{}
-		if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(order), o); err != nil {
-			return err
-		}
-		if o.Status.Phase == v1alpha1.PhasePaused {
-			t.Fatalf("paused: %s", o.Status.FailureReason)
-		}
-		if o.Status.EtcdRestore == nil || o.Status.EtcdRestore.Step != step {
-			return fmt.Errorf("%w: %+v", errNotYet, o.Status)
-		}
-		return nil
-	}))
-}
-
-// awaitEnd waits until an operation, which may have been made again, is Completed.
-func awaitEnd(t *testing.T, order *v1alpha1.TalosOperation) *v1alpha1.TalosOperation {
-	t.Helper()
-	o := &v1alpha1.TalosOperation{}
-	must(t, cluster.Until(within(t), "the restore to end", func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, callTimeout)
-		defer cancel()
-		o = &v1alpha1.TalosOperation{}
-		if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(order), o); err != nil {
-			return err
-		}
-		if o.Status.Phase == v1alpha1.PhasePaused {
-			t.Fatalf("paused: %s", o.Status.FailureReason)
-		}
-		if o.Status.Phase != v1alpha1.PhaseCompleted {
-			return fmt.Errorf("%w: %s, %+v", errNotYet, o.Status.Phase, o.Status.EtcdRestore)
-		}
-		return nil
-	}))
-	return o
 }

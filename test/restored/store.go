@@ -29,13 +29,17 @@ func (w *World) StartStore(ctx context.Context, dir string) (*s3.Server, error) 
 	if err != nil {
 		return nil, err
 	}
-	s := server.Options(Cluster)
-	err = w.DeclareBackup(ctx, Backup, "@daily", v1alpha1.ObjectStore{Endpoint: s.Endpoint, Region: s.Region, Bucket: s.Bucket, Prefix: s.Prefix},
-		map[string]string{"accessKeyID": s.AccessKeyID, "secretAccessKey": s.SecretAccessKey})
-	if err != nil {
+	if err := w.declareStore(ctx, server, server.Endpoint); err != nil {
 		return nil, errors.Join(err, server.Stop())
 	}
 	return server, nil
+}
+
+// declareStore declares the backup in a store that is reached at a URL.
+func (w *World) declareStore(ctx context.Context, server *s3.Server, at string) error {
+	s := server.Options(Cluster)
+	return w.DeclareBackup(ctx, Backup, "@daily", v1alpha1.ObjectStore{Endpoint: at, Region: s.Region, Bucket: s.Bucket, Prefix: s.Prefix},
+		map[string]string{"accessKeyID": s.AccessKeyID, "secretAccessKey": s.SecretAccessKey})
 }
 
 // TakeBackup asks for a snapshot, and waits until it is listed, and so proved.

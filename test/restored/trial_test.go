@@ -48,13 +48,14 @@ func try(t *testing.T, at point) (r *trial, end outcome) {
 	must(t, shared.Write(ctx, "kept", "before"))
 	must(t, shared.Write(ctx, "deleted-by-mistake", "before"))
 	must(t, shared.Delete(ctx, "later"))
-	snapshot := takeBackup(t, backupName)
+	snapshot, err := shared.TakeBackup(ctx, Backup)
+	must(t, err)
 	must(t, shared.Write(ctx, "kept", "after"))
 	must(t, shared.Delete(ctx, "deleted-by-mistake"))
 	must(t, shared.Write(ctx, "later", "after"))
 
 	trials++
-	r = &trial{T: t, door: open(t, at), lineages: watchLineages(t), order: orderOf(fmt.Sprintf("trial-%d", trials), backupName, snapshot)}
+	r = &trial{T: t, door: open(t, at), lineages: watchLineages(t), order: Order(fmt.Sprintf("trial-%d", trials), Backup, snapshot)}
 	defer r.door.close()
 	must(t, shared.Client.Create(ctx, r.order))
 	end = r.follow(ctx)

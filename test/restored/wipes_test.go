@@ -93,7 +93,7 @@ func markerInStore() (*restore.Marker, error) {
 
 // inStore is a file of the store.
 func inStore(name string) string {
-	return filepath.Join(objects.Buckets, s3.Bucket, storeFolder, name)
+	return filepath.Join(objects.Buckets, s3.Bucket, Cluster, name)
 }
 
 // left are what a restore keeps in the store while it is on its way. The copy of a process
