@@ -98,11 +98,7 @@ func (t *Talos) Probe(ctx context.Context, address string) (Probe, error) {
 }
 
 func etcdURL(address string) string {
-	host := address
-	if h, _, err := net.SplitHostPort(address); err == nil {
-		host = h
-	}
-	return "https://" + net.JoinHostPort(host, "2379")
+	return "https://" + net.JoinHostPort(Node{Address: address}.Host(), "2379")
 }
 
 // node is the machine API in the words of this package.

@@ -16,26 +16,8 @@ func recoveredBy(plane *controlplane.Access) func(context.Context, *v1alpha1.Tal
 		if err != nil {
 			return marker.Probe{}, err
 		}
-		return proven(ctx, bundle, is)
+		return marker.Proven(ctx, &marker.Talos{Bundle: bundle}, is)
 	}
-}
-
-// proven is the answer of a control plane whose etcd is the recovered one, else that of the
-// target.
-func proven(ctx context.Context, b *talos.Bundle, m *marker.Marker) (answer marker.Probe, err error) {
-	answer, err = probe(ctx, b, m.Node(m.Target).Address)
-	for _, n := range m.Nodes {
-		if err == nil && answer.Revision >= m.Pinned.Floor {
-			return answer, nil
-		}
-		if !n.ControlPlane() || n.Machine == m.Target {
-			continue
-		}
-		if found, failed := probe(ctx, b, n.Address); failed == nil && found.Revision >= m.Pinned.Floor {
-			return found, nil
-		}
-	}
-	return answer, err
 }
 
 // probe asks the etcd beside a machine API.

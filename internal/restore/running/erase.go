@@ -39,13 +39,6 @@ func elsewhere(ctx context.Context, w *World, m *restore.Marker) bool {
 			return true
 		}
 	}
-	for _, n := range m.Nodes {
-		if !n.ControlPlane() {
-			continue
-		}
-		if answer, err := w.Etcd.Probe(ctx, n.Address); err == nil && answer.Revision >= m.Pinned.Floor {
-			return true
-		}
-	}
-	return false
+	answer, err := restore.Proven(ctx, w.Etcd, m)
+	return err == nil && m.Reached(answer)
 }
