@@ -22,6 +22,8 @@ type sight struct {
 	nodes []restore.Node
 	// mute says of an address why its machine API did not answer.
 	mute map[string]string
+	// silent says of an address why its etcd gave no answer.
+	silent map[string]error
 	// alive is the furthest answer of etcd; nil if it gave none.
 	alive *restore.Probe
 }
@@ -30,25 +32,23 @@ type sight struct {
 func (r *Recovery) look(ctx context.Context) sight {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	out := sight{nodes: make([]restore.Node, len(r.Endpoints)), mute: map[string]string{}}
-	probes, errs := make([]*restore.Probe, len(r.Endpoints)), make([]error, len(r.Endpoints))
+	out := sight{nodes: make([]restore.Node, len(r.Endpoints)), mute: map[string]string{}, silent: map[string]error{}}
+	probes, errs, silent := make([]restore.Probe, len(r.Endpoints)), make([]error, len(r.Endpoints)), make([]error, len(r.Endpoints))
 	var all sync.WaitGroup
 	for i, address := range r.Endpoints {
 		all.Go(func() { out.nodes[i], errs[i] = r.describe(ctx, address) })
-		all.Go(func() {
-			if p, err := r.Etcd.Probe(ctx, address); err == nil {
-				probes[i] = &p
-			}
-		})
+		all.Go(func() { probes[i], silent[i] = r.Etcd.Probe(ctx, address) })
 	}
 	all.Wait()
-	for i, p := range probes {
+	for i := range probes {
 		if errs[i] != nil {
 			out.mute[r.Endpoints[i]] = errs[i].Error()
 		}
-		if p == nil {
+		if silent[i] != nil {
+			out.silent[r.Endpoints[i]] = silent[i]
 			continue
 		}
+		p := &probes[i]
 		out.nodes[i].PeerURLs = peersOf(p)
 		if out.alive == nil || p.Revision > out.alive.Revision {
 			out.alive = p

@@ -32,8 +32,9 @@ func (r *Recovery) planNew(ctx context.Context) (*Plan, error) {
 	if err := p.compare(); err != nil {
 		return nil, err
 	}
-	p.LeftOut = restoring.LeftOutText(p.left, p.nodes[0].Address)
-	p.Warnings = slices.Concat(p.Warnings, seen.warnings(p.nodes), r.port(ctx, p.nodes[0].Machine, p.nodes[0].Address))
+	target := p.nodes[0]
+	p.LeftOut = restoring.LeftOutText(p.left, target.Address)
+	p.Warnings = slices.Concat(p.Warnings, seen.warnings(p.nodes), r.shut(ctx, target.Machine, target.Address, seen.silent[target.Address]))
 	p.say(r.WithoutUndo)
 	return p, nil
 }
