@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -21,10 +20,11 @@ import (
 )
 
 // outside is a manager that runs on none of the machines: a process beside the cluster,
-// which reaches the API servers by a balancer before them, as the controller's account.
+// which reaches the API servers by a balancer before them, as the controller's account, and
+// is started again whenever it ends.
 type outside struct {
 	balancer    *balancer
-	process     *process.Process
+	runs        *supervised
 	log, probes string
 }
 
@@ -42,11 +42,13 @@ func (w *World) startOutside(ctx context.Context) (err error) {
 		return err
 	}
 	jobs := filepath.Join(w.Talos.Dir, "manager")
-	o.process, err = process.Start(o.log, w.binary, append([]string{
-		"manager", "--kubeconfig=" + kubeconfig, "--webhook-bind-address=" + w.webhook, "--ip-addresses=127.0.0.1", "--node-name=",
-		"--health-bind-address=" + o.probes, "--metrics-bind-address=127.0.0.1:0", "--drain-delay=1s", "--certificate-poll=1s",
-		"--restore-dir=" + filepath.Join(jobs, "restores"), "--restore-keys-dir=" + filepath.Join(jobs, "keys"),
-	}, w.options.ManagerFlags...)...)
+	o.runs, err = supervise(func() (*process.Process, error) {
+		return process.Start(o.log, w.binary, append([]string{
+			"manager", "--kubeconfig=" + kubeconfig, "--webhook-bind-address=" + w.webhook, "--ip-addresses=127.0.0.1", "--node-name=",
+			"--health-bind-address=" + o.probes, "--metrics-bind-address=127.0.0.1:0", "--drain-delay=1s", "--certificate-poll=1s",
+			"--restore-dir=" + filepath.Join(jobs, "restores"), "--restore-keys-dir=" + filepath.Join(jobs, "keys"),
+		}, w.options.ManagerFlags...)...)
+	})
 	if err != nil {
 		return err
 	}
@@ -71,7 +73,7 @@ func (w *World) accountConfig(ctx context.Context, address string) (path string,
 
 // ready asks the process itself: it is in no EndpointSlice.
 func (o *outside) ready(ctx context.Context) error {
-	if err := o.process.Alive(); err != nil {
+	if err := o.runs.alive(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
@@ -105,8 +107,8 @@ func errText(err error) string {
 
 // stop ends the process as a kubelet does.
 func (o *outside) stop() (err error) {
-	if o.process != nil {
-		err = o.process.Stop(syscall.SIGTERM)
+	if o.runs != nil {
+		err = o.runs.stop()
 	}
 	if o.balancer != nil {
 		err = errors.Join(err, o.balancer.stop())
