@@ -30,6 +30,7 @@ func TestCommandGoesOn(t *testing.T) {
 	s.after(t)
 	wipes, uploads := len(s.Calls("Reset")), len(s.Calls("EtcdRecover"))
 	lift := plane.Fault(talos.Answer("EtcdRecover", status.Error(codes.FailedPrecondition, "etcd is not ready for it")))
+	defer lift()
 
 	said := s.types(t, yes, "restore", "--live", "--override", "-n", restored.Namespace).ends(0, "Wipe etcd data on cp-1", "talosoperation.quorate.dev/")
 	name := strings.TrimPrefix(strings.Fields(said[strings.LastIndex(said, "talosoperation.quorate.dev/"):])[0], "talosoperation.quorate.dev/")

@@ -42,7 +42,8 @@ type stage struct {
 // current is the one world that runs.
 var current *stage
 
-// on answers the world of a shape, and starts it in the place of another one.
+// on answers the world of a shape, with a manager that serves, and starts it in the place of
+// another one. No test gets a world that another one failed in.
 func on(t *testing.T, s *shape) *stage {
 	t.Helper()
 	if current == nil || current.of != s {
@@ -57,8 +58,10 @@ func on(t *testing.T, s *shape) *stage {
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(here.Logs())
+			must(t, leave())
 		}
 	})
+	must(t, here.ManagerReady(within(t)))
 	return here
 }
 
