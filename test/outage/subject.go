@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/quorate/quorate/test/cluster"
 	"github.com/quorate/quorate/test/restored"
 )
 
@@ -50,7 +51,9 @@ func (s *subject) byHand(ctx context.Context, _ int) (err error) {
 // watches of before the rewind, and hears of nothing.
 func (s *subject) mend(ctx context.Context) error {
 	for _, m := range s.Talos.Nodes() {
-		if err := m.RestartProxy(); err != nil {
+		// One that has begun with its machine lists from an API server that has too.
+		err := cluster.Until(ctx, "the kube-proxy of "+m.Name+" to restart", func(context.Context) error { return m.RestartProxy() })
+		if err != nil {
 			return err
 		}
 		if !m.Worker() {
