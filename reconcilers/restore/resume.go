@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -34,6 +35,10 @@ type Resume struct {
 
 	line epoch.Timeline
 
+	// asked are the generations of the backups whose stores have said what they have;
+	// broken is why the others' settings cannot be used.
+	asked  map[types.UID]int64
+	broken map[types.UID]string
 	// told are the backups whose marker was told to be of a newer Quorate.
 	told map[types.NamespacedName]bool
 }
@@ -63,24 +68,52 @@ func (r *Resume) Pass(ctx context.Context) error {
 		return err
 	}
 	r.line.Rewound(list.ResourceVersion) // this pass sees to it
+	return r.look(ctx, list.Items)
+}
+
+// look looks at some backups, and keeps which of them have said what they have.
+func (r *Resume) look(ctx context.Context, backups []v1alpha1.TalosEtcdBackup) error {
+	if r.asked == nil {
+		r.asked, r.broken = map[types.UID]int64{}, map[types.UID]string{}
+	}
 	var errs []error
-	for i := range list.Items {
-		if err := r.backup(ctx, &list.Items[i]); err != nil {
-			errs = append(errs, fmt.Errorf("look for a restore beside backup %s/%s: %w", list.Items[i].Namespace, list.Items[i].Name, err))
+	for i := range backups {
+		b := &backups[i]
+		s, err := r.Stores(ctx, b)
+		if errors.Is(err, store.ErrSettings) {
+			r.passOver(b, err)
+			continue
 		}
+		if err == nil {
+			err = r.backup(ctx, b, s)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("look for a restore beside backup %s/%s: %w", b.Namespace, b.Name, err))
+			continue
+		}
+		r.asked[b.UID] = b.Generation
 	}
 	return errors.Join(errs...)
 }
 
-func (r *Resume) backup(ctx context.Context, b *v1alpha1.TalosEtcdBackup) error {
-	s, err := r.Stores(ctx, b)
-	if errors.Is(err, store.ErrSettings) {
-		r.Log.Error(err, "a backup's store cannot be used, and is passed over", "backup", b.Namespace+"/"+b.Name)
-		return nil
+// passOver says once why a store cannot be used.
+func (r *Resume) passOver(b *v1alpha1.TalosEtcdBackup, err error) {
+	if r.broken[b.UID] != err.Error() {
+		r.broken[b.UID] = err.Error()
+		r.Log.Error(err, "a backup's store cannot be used, and is passed over until that is mended", "backup", b.Namespace+"/"+b.Name)
 	}
-	if err != nil {
-		return err
-	}
+}
+
+// unasked are the backups that were made or changed since they were looked at, and those
+// whose settings could not be used: what a rewind made of them may have hidden a marker.
+func (r *Resume) unasked(backups []v1alpha1.TalosEtcdBackup) []v1alpha1.TalosEtcdBackup {
+	return slices.DeleteFunc(backups, func(b v1alpha1.TalosEtcdBackup) bool {
+		generation, ok := r.asked[b.UID]
+		return ok && generation == b.Generation
+	})
+}
+
+func (r *Resume) backup(ctx context.Context, b *v1alpha1.TalosEtcdBackup, s store.Store) error {
 	bounded, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	m, version, err := (restore.Markers{Store: s}).Load(bounded)

@@ -5,12 +5,16 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/quorate/quorate/api/v1alpha1"
 )
 
-// rewindPoll is how often it is looked whether the API server was rewound.
+// rewindPoll is how often it is looked whether the API server was rewound, or a backup was
+// made or mended.
 const rewindPoll = time.Minute
 
-// Start looks at once, and again after each rewind, until the context ends.
+// Start looks at once, and again after each rewind and beside each backup that is made or
+// mended, until the context ends.
 func (r *Resume) Start(ctx context.Context) error {
 	for r.untilDone(ctx) && r.untilRewound(ctx) {
 		r.Log.Info("the API server's etcd was rewound: restores are looked for")
@@ -35,15 +39,29 @@ func (r *Resume) untilDone(ctx context.Context) bool {
 	}
 }
 
-// untilRewound waits for a list of another timeline; false if the context ends.
+// untilRewound waits for a list of another timeline, and looks meanwhile beside backups that
+// were made or changed; false if the context ends.
 func (r *Resume) untilRewound(ctx context.Context) bool {
 	for pause(ctx, rewindPoll) {
 		list, err := r.backups(ctx)
-		if err == nil && r.line.Rewound(list.ResourceVersion) {
+		if err != nil {
+			continue
+		}
+		if r.line.Rewound(list.ResourceVersion) {
 			return true
 		}
+		r.lookLater(ctx, list.Items)
 	}
 	return false
+}
+
+// lookLater looks at what nobody has asked yet. What fails is tried at the next poll.
+func (r *Resume) lookLater(ctx context.Context, backups []v1alpha1.TalosEtcdBackup) {
+	ctx, cancel := context.WithTimeout(ctx, passTimeout)
+	defer cancel()
+	if err := r.look(ctx, r.unasked(backups)); err != nil {
+		r.Log.Error(err, "restores are looked for again in a minute")
+	}
 }
 
 // pause is false if the context ends before.

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/quorate/quorate/api/v1alpha1"
+	"github.com/quorate/quorate/internal/store"
 )
 
 // creations are how often the operation was to be made.
@@ -127,4 +128,78 @@ func TestResumeAfterARewind(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A backup that the rewind brought back with the settings of then hides the marker. It is
+// found within a minute after a person has mended the backup, or its Secret; what has said
+// that it has none is not asked again.
+//
+// covers: C-28
+func TestResumeBesideAMendedBackup(t *testing.T) {
+	nightlyKey := client.ObjectKeyFromObject(nightly())
+	for _, c := range []struct {
+		label string
+		// before is what the first look finds; mend ends that.
+		before, mend func(w *world)
+		// looks are how often a store is made in the ten minutes before it is mended.
+		looks int
+	}{
+		{"another bucket", func(*world) {}, func(w *world) {
+			change(w, nightlyKey, &v1alpha1.TalosEtcdBackup{}, false, func(b *v1alpha1.TalosEtcdBackup) {
+				b.Spec.ObjectStore.Bucket, b.Generation = "backups", 2
+			})
+		}, 1},
+		{"made again", func(w *world) { w.remove(nightly()) }, func(w *world) {
+			b := nightly()
+			b.UID, b.Spec.ObjectStore.Bucket = "nightly-2", "backups"
+			if err := w.api.Create(w.t.Context(), b); err != nil {
+				w.t.Error(err)
+			}
+		}, 0},
+		{"its Secret", func(w *world) {
+			change(w, nightlyKey, &v1alpha1.TalosEtcdBackup{}, false, func(b *v1alpha1.TalosEtcdBackup) { b.Spec.ObjectStore.Bucket = "backups" })
+			w.broken["store"] = store.ErrSettings
+		}, func(w *world) { w.broken["store"] = nil }, 11},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			w.look()
+			w.lost()
+			elsewhere, err := store.NewFolder(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			made, reach := 0, w.resume.Stores
+			w.resume.Stores = func(ctx context.Context, b *v1alpha1.TalosEtcdBackup) (store.Store, error) {
+				if made++; b.Spec.ObjectStore.Bucket != "backups" {
+					return elsewhere, nil
+				}
+				return reach(ctx, b)
+			}
+			c.before(w)
+			ctx, end := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- w.resume.Start(ctx) }()
+			<-time.After(10*rewindPoll + time.Second)
+			synctest.Wait()
+			if n := w.creations(); n != 0 || made != c.looks {
+				t.Errorf("%s: before it is mended %d operations are made and %d stores, want 0 and %d", c.label, n, made, c.looks)
+			}
+			c.mend(w)
+			<-time.After(rewindPoll)
+			synctest.Wait()
+			if n := w.creations(); n != 1 || made != c.looks+1 {
+				t.Errorf("%s: a minute after it is mended %d operations are made and %d stores, want 1 and %d", c.label, n, made, c.looks+1)
+			}
+			<-time.After(10 * rewindPoll)
+			synctest.Wait()
+			if made != c.looks+1 {
+				t.Errorf("%s: %d stores are made once the marker is found, want %d", c.label, made, c.looks+1)
+			}
+			end()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
