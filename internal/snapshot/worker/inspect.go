@@ -34,8 +34,10 @@ func inspect(path string, size int64, sum string) (snapshot.Inspection, error) {
 			}
 			found.Revision = last.main
 		}
+		kept := backups{into: &found, secrets: map[string][]*snapshot.BackupSpec{}}
 		return alive(b, "", batchSize, func(name string, revision []byte) error {
 			found.Keys++
+			kept.see(b, name, revision)
 			if crd, ours := crdOf(b, name, revision); ours {
 				found.CRDs = append(found.CRDs, crd)
 			}
