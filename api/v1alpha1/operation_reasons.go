@@ -11,6 +11,9 @@ const (
 	ReasonPreparing = "Preparing"
 	// ReasonRestoreStarted warns that etcd is about to be wiped, and who ordered it.
 	ReasonRestoreStarted = "RestoreStarted"
+	// ReasonRestoreDoubtful warns of what preparing could not find out, and a person has to
+	// see to.
+	ReasonRestoreDoubtful = "RestoreDoubtful"
 	// ReasonRestoreWaits: the restore waits for what is outside of it, such as the store.
 	ReasonRestoreWaits = "RestoreWaits"
 	// ReasonRestorePaused: a failure has stopped it.

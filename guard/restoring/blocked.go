@@ -23,6 +23,9 @@ const (
 	BlockedKey              Reason = "KeyChanged"
 	BlockedNewer            Reason = "SnapshotOfANewerQuorate"
 	BlockedCRDs             Reason = "SnapshotWithoutCRDs"
+	BlockedBackupAbsent     Reason = "SnapshotWithoutBackup"
+	BlockedOtherStore       Reason = "BackupInAnotherStore"
+	BlockedNoCredentials    Reason = "SnapshotWithoutCredentials"
 	BlockedNoControlPlane   Reason = "NoControlPlane"
 	BlockedOnlyControlPlane Reason = "ControllerOnTheOnlyControlPlane"
 	BlockedSilent           Reason = "ControlPlaneSilent"
@@ -64,8 +67,9 @@ type Prospect struct {
 	Cluster, Backup, Snapshot string
 	// Confirm is what the requester typed; nil before they did.
 	Confirm *string
-	// BackupOf is the cluster that the backup names.
-	BackupOf string
+	// Namespace is the backup's, BackupOf the cluster that it names, Store where it points to.
+	Namespace, BackupOf string
+	Store               StoreSettings
 	// Listed tells whether the snapshot is among the whole ones of the backup.
 	Listed bool
 	// Now are the authorities and the key of the cluster as it is, Then those that are
@@ -76,6 +80,8 @@ type Prospect struct {
 	Quorate, TakenBy string
 	// MissingCRDs are those that this version needs and the snapshot lacks.
 	MissingCRDs []string
+	// Returned is the backup in the snapshot; nil while nobody has looked.
+	Returned *Returned
 	// ControlPlanes are the approved ones' TalosMachines; Own is the one that the
 	// controller runs on, empty if it runs on none of them.
 	ControlPlanes []string
@@ -98,7 +104,7 @@ type Prospect struct {
 func Blocked(p Prospect) []Block {
 	var out []Block
 	for _, check := range []func() []Block{
-		p.confirm, p.source, p.authorities, p.program, p.planes, p.silent, p.others, p.objectStore,
+		p.confirm, p.source, p.authorities, p.program, p.returned, p.planes, p.silent, p.others, p.objectStore,
 	} {
 		out = append(out, check()...)
 	}

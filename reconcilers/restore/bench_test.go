@@ -106,12 +106,13 @@ func newBench(t *testing.T, more ...client.Object) *bench {
 	for _, plural := range wanted {
 		b.worker.inspection.CRDs = append(b.worker.inspection.CRDs, snapshot.CRD{Name: plural + ".quorate.dev"})
 	}
+	b.worker.inspection.Backups = []snapshot.Backup{{Namespace: "default", Name: "nightly", Spec: &snapshot.BackupSpec{Cluster: "quay", Secret: "keys", HasSecret: true}}}
 	b.meta = snapshot.Meta{Schema: snapshot.MetaSchema, Name: shot, Cluster: "quay", Namespace: "default", Time: taken,
 		Size: 4400, PlainSize: 4128, Sum: "sha256:" + strings.Repeat("a", 64), PlainSum: "sha256:" + strings.Repeat("b", 64), Quorate: "v1.2.0",
 		KeyFingerprint: b.key.Fingerprint(), Authorities: snapshot.Fingerprints{Etcd: "sha256:e", K8s: "sha256:k", OS: "sha256:o"}}
 	b.store(shot, b.sealed([]byte("a database of long ago")))
 	b.p = &Preparer{
-		Live: b.r.Live, Plane: b, Secrets: b.secrets, Worker: b.worker, Clock: b.clock, Log: logr.Discard(), Version: "v1.2.0",
+		Live: b.r.Live, Plane: b, Secrets: b.secrets, Worker: b.worker, Events: recorder{b.world}, Clock: b.clock, Log: logr.Discard(), Version: "v1.2.0",
 		Dial:  func(_ *talos.Bundle, m *v1alpha1.TalosMachine) (Node, error) { return b.nodes[m.Name], nil },
 		Probe: b.probe,
 		Undo:  func(context.Context, Order) (string, error) { return "etcd-20300102T145900Z.snapshot.age", b.undo },

@@ -40,7 +40,7 @@ func (w *preparation) prospect() restoring.Prospect {
 	p := restoring.Prospect{
 		Cluster: w.Cluster.Name, Backup: w.Backup.Name, Snapshot: ask.Snapshot, Confirm: &ask.Confirm, BackupOf: w.Backup.Spec.ClusterRef.Name,
 		Listed: w.meta.Name != "", Now: authorities(w.secrets.Authorities), Then: authorities(w.meta.Authorities),
-		KeyThen: w.meta.KeyFingerprint, Quorate: w.Version, TakenBy: w.meta.Quorate,
+		Namespace: w.Backup.Namespace, Store: restoreplan.SettingsOf(w.Backup), KeyThen: w.meta.KeyFingerprint, Quorate: w.Version, TakenBy: w.meta.Quorate,
 		Own: w.seen.own, Silent: w.seen.silent, AllowUnconditional: ask.AllowUnconditionalStore, Recovery: w.recovery(),
 	}
 	if w.secrets.Key != nil {

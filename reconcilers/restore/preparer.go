@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -66,6 +67,7 @@ type Preparer struct {
 	Folder func(types.NamespacedName) (*restore.Folder, error)
 	// StoreAt says where in this cluster a store seems to run; empty if it does not.
 	StoreAt func(ctx context.Context, endpoint string) (string, error)
+	Events  events.EventRecorder
 	Clock   clock.PassiveClock
 	Log     logr.Logger
 	// Version is this program's, NodeName the Node that it runs on.

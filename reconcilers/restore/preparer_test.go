@@ -135,6 +135,12 @@ func TestRefused(t *testing.T) {
 		{"damaged inside", func(b *bench) { b.worker.err = fmt.Errorf("%w: the child died", snapshot.ErrDamaged) }, "the snapshot is damaged: the child died"},
 		{"without a definition", func(b *bench) { b.worker.inspection.CRDs = b.worker.inspection.CRDs[1:] },
 			"The snapshot has not the CRDs of this version: etcds.quorate.dev. The controller could not start after the rewind. Take a later snapshot, or install the Quorate of then first."},
+		{"its backup in another store", func(b *bench) { b.worker.inspection.Backups[0].Spec.Bucket = "old" },
+			"In the snapshot backup nightly points to another store: its bucket is left out now and was old then. After the rewind the controllers would look for the marker of this restore there, and would not end it. "},
+		{"without its backup", func(b *bench) { b.worker.inspection.Backups[0].Namespace = "other" },
+			"The snapshot has no TalosEtcdBackup nightly of cluster quay in namespace default: "},
+		{"without its credentials", func(b *bench) { b.worker.inspection.Backups[0].Spec.HasSecret = false },
+			"The snapshot has no Secret default/keys, by which backup nightly reaches its store there: "},
 		{"another one under its name", func(b *bench) { b.worker.inspection.Sum = "sha256:other" },
 			shot + " is another snapshot than the one that is described beside it: its sum is sha256:other, and sha256:" + strings.Repeat("b", 64) + " is written there"},
 		{"no way back", func(b *bench) { b.undo = errors.New("nobody gives one") },
@@ -159,6 +165,20 @@ func TestRefused(t *testing.T) {
 		if got := b.left(); len(got) > 0 {
 			t.Errorf("%s: left behind: %q", c.label, got)
 		}
+	}
+}
+
+// A backup that cannot be read in the snapshot, as it is encrypted there, stops nothing; a
+// person is warned.
+func TestUnreadableBackup(t *testing.T) {
+	b := newBench(t)
+	b.worker.inspection.Backups[0].Spec = nil
+	if m, err := b.prepare(); err != nil || m == nil {
+		t.Fatalf("marker %v, %v", m, err)
+	}
+	const want = "What the snapshot says of backup nightly could not be read"
+	if got := b.told("TalosOperation", "Warning", v1alpha1.ReasonRestoreDoubtful); !strings.Contains(got, want) {
+		t.Errorf("got %q, want %q; all: %q", got, want, b.events)
 	}
 }
 

@@ -8,11 +8,14 @@ import (
 	"os"
 	"path/filepath"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard/restoring"
+	"github.com/quorate/quorate/internal/conditions"
 	"github.com/quorate/quorate/internal/restore"
+	"github.com/quorate/quorate/internal/restoreplan"
 	"github.com/quorate/quorate/internal/snapshot/stored"
 	"github.com/quorate/quorate/internal/store"
 )
@@ -57,8 +60,17 @@ func (w *preparation) inspect(ctx context.Context) (err error) {
 		return fmt.Errorf("%s is another snapshot than the one that is described beside it: its sum is %s, and %s is written there", w.meta.Name, w.inspection.Sum, w.meta.PlainSum)
 	}
 	p := w.prospect()
-	p.MissingCRDs = missingCRDs(w.inspection.CRDs)
+	p.MissingCRDs, p.Returned = missingCRDs(w.inspection.CRDs), restoreplan.ReturnedOf(w.Backup, w.inspection)
+	w.warn(restoring.Doubts(p))
 	return blockedBy(restoring.Blocked(p))
+}
+
+// warn tells of what stops nothing.
+func (w *preparation) warn(doubts []string) {
+	for _, d := range doubts {
+		w.Log.Info(d, "operation", w.Operation.Namespace+"/"+w.Operation.Name)
+		w.Events.Eventf(w.Operation, nil, corev1.EventTypeWarning, v1alpha1.ReasonRestoreDoubtful, "Restore", "%s", conditions.Cut(d, conditions.MaxNote))
+	}
 }
 
 // undo takes a snapshot that leads back.

@@ -156,7 +156,7 @@ func (c *controllers) talosOperations(m term) error {
 		Preparing: &restore.Preparer{
 			Live: live, Plane: m.plane, Dial: dialNode(m.plane), Probe: probe, Secrets: secretsBy(live), Worker: &snapshot.Worker{},
 			Undo: undoBy(c.backups), Folder: c.restores.jobs.Folder, StoreAt: restore.StoreAt(live, net.DefaultResolver.LookupHost),
-			Clock: clock.RealClock{}, Log: log, Version: c.options.Version, NodeName: c.options.NodeName, Hold: c.options.RestoreHold,
+			Events: m.GetEventRecorder("quorate"), Clock: clock.RealClock{}, Log: log, Version: c.options.Version, NodeName: c.options.NodeName, Hold: c.options.RestoreHold,
 		},
 		Recovered: recoveredBy(m.plane),
 		Recover:   func(b *v1alpha1.TalosEtcdBackup) restoring.Recovery { return restoreplan.RecoveryOf(b, "", nil) },
