@@ -26,6 +26,9 @@ func (f *facts) ask(ctx context.Context, beyond Beyond) {
 	if f.then == nil {
 		return
 	}
+	if err := f.askFound(ctx, beyond); err != nil {
+		f.missing("What the controllers will find after the rewind could not be read in the snapshot", err)
+	}
 	if err := f.compare(ctx, beyond); err != nil {
 		f.missing("Objects of now and of the snapshot could not be compared", err)
 	}
@@ -70,6 +73,16 @@ func (f *facts) askNow(ctx context.Context, beyond Beyond) error {
 		f.revision = now.Revision
 	}
 	return nil
+}
+
+func (f *facts) askFound(ctx context.Context, beyond Beyond) error {
+	ctx, cancel := context.WithTimeout(ctx, compareTimeout)
+	defer cancel()
+	found, err := beyond.Found(ctx, f.snapshot.Name)
+	if err == nil {
+		f.returned = ReturnedOf(f.backup, found)
+	}
+	return err
 }
 
 func (f *facts) compare(ctx context.Context, beyond Beyond) (err error) {

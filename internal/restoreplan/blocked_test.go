@@ -10,6 +10,7 @@ import (
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard/restoring"
+	"github.com/quorate/quorate/internal/snapshot"
 )
 
 // What stands in the way is found in what was read.
@@ -31,10 +32,16 @@ func TestBlockedPlans(t *testing.T) {
 		{"not listed", Request{Snapshot: "etcd-20291231T000000Z.snapshot.age"}, func(b *beyond) { b.fails = map[string]error{"then": ErrNotWhole} }, nil, []restoring.Reason{restoring.BlockedNotListed}},
 		{"listed by the store alone", Request{Snapshot: "etcd-20291231T000000Z.snapshot.age"}, func(*beyond) {}, nil, nil},
 		{"listed by the status alone", Request{}, func(b *beyond) { b.fails = map[string]error{"then": ErrNotWhole} }, nil, []restoring.Reason{restoring.BlockedNotListed}},
-		{"another cluster's backup", Request{Backup: "foreign", Snapshot: newest}, func(*beyond) {}, []client.Object{foreign}, []restoring.Reason{restoring.BlockedOtherCluster}},
+		{"another cluster's backup", Request{Backup: "foreign", Snapshot: newest}, func(b *beyond) {
+			b.found.Backups = append(b.found.Backups, snapshot.Backup{Namespace: "default", Name: "foreign", Spec: &snapshot.BackupSpec{Cluster: "pier", HasSecret: true}})
+		}, []client.Object{foreign}, []restoring.Reason{restoring.BlockedOtherCluster}},
 		{"a CA", Request{}, func(b *beyond) { b.secrets.Authorities.Kubernetes = "sha256:k2" }, nil, []restoring.Reason{restoring.BlockedAuthority}},
 		{"the key", Request{}, func(b *beyond) { b.secrets.KeyFingerprint = "sha256:a2" }, nil, []restoring.Reason{restoring.BlockedKey}},
 		{"a newer Quorate", Request{}, func(b *beyond) { b.then.Quorate = "v1.1.0" }, nil, []restoring.Reason{restoring.BlockedNewer}},
+		{"another store then", Request{}, func(b *beyond) { b.found.Backups[0].Spec.Prefix = "test" }, nil, []restoring.Reason{restoring.BlockedOtherStore}},
+		{"no backup then", Request{}, func(b *beyond) { b.found.Backups = nil }, nil, []restoring.Reason{restoring.BlockedBackupAbsent}},
+		{"no credentials then", Request{}, func(b *beyond) { b.found.Backups[0].Spec.HasSecret = false }, nil, []restoring.Reason{restoring.BlockedNoCredentials}},
+		{"nobody could look", Request{}, func(b *beyond) { b.found.Backups, b.fails = nil, map[string]error{"found": ErrNotWhole} }, nil, nil},
 		{"a marker", Request{}, func(b *beyond) { b.marker = &restoring.OtherMarker{Operation: "first", Step: v1alpha1.StepWiping} }, nil, []restoring.Reason{restoring.BlockedMarker}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

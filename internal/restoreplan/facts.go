@@ -44,13 +44,15 @@ type facts struct {
 	listed   bool
 	machines []v1alpha1.TalosMachine
 	// own is the machine that the controller runs on, nil if it runs elsewhere.
-	own         *v1alpha1.TalosMachine
-	revision    int64 // of etcd now; 0 if not known
-	unfinished  []restoring.Unfinished
-	then        *Then
-	secrets     Secrets
-	alarms      []string
-	marker      *restoring.OtherMarker
+	own        *v1alpha1.TalosMachine
+	revision   int64 // of etcd now; 0 if not known
+	unfinished []restoring.Unfinished
+	then       *Then
+	secrets    Secrets
+	alarms     []string
+	marker     *restoring.OtherMarker
+	// returned is the backup in the snapshot, nil if nobody could look.
+	returned    *restoring.Returned
 	differences *Differences
 	unknown     []string
 }
@@ -71,6 +73,7 @@ func (f *facts) plan() *Plan {
 func (f *facts) prospect() restoring.Prospect {
 	p := restoring.Prospect{
 		Cluster: f.cluster.Name, Backup: f.backup.Name, Snapshot: f.snapshot.Name, BackupOf: f.backup.Spec.ClusterRef.Name, Listed: f.listed,
+		Namespace: f.backup.Namespace, Store: SettingsOf(f.backup), Returned: f.returned,
 		Now: f.secrets.Authorities, KeyNow: f.secrets.KeyFingerprint, Quorate: f.request.Quorate,
 		ControlPlanes: f.controlPlanes(), Own: f.ownPlane(), Unfinished: f.unfinished, Marker: f.marker, Recovery: f.recovery(),
 	}

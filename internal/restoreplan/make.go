@@ -16,6 +16,7 @@ import (
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard/restoring"
+	"github.com/quorate/quorate/internal/snapshot"
 )
 
 // Request is what somebody would like to restore. An empty cluster or backup is the only
@@ -40,6 +41,8 @@ type Beyond interface {
 	Marker(ctx context.Context) (*restoring.OtherMarker, error)
 	// Now asks the cluster's etcd.
 	Now(ctx context.Context) (Now, error)
+	// Found is what is in a snapshot.
+	Found(ctx context.Context, name string) (snapshot.Inspection, error)
 	// KeysThen and KeysNow are the keys below a prefix, sorted, of the snapshot and of
 	// etcd as it is now. A list ends with its first error.
 	KeysThen(ctx context.Context, snapshot, prefix string) iter.Seq2[string, error]
@@ -56,7 +59,7 @@ var ErrNotWhole = errors.New("the store has no such snapshot that is whole")
 // Open reaches what lies behind the Secrets of a cluster and one of its backups.
 type Open func(ctx context.Context, cluster *v1alpha1.TalosCluster, backup *v1alpha1.TalosEtcdBackup, machines []v1alpha1.TalosMachine) (Beyond, error)
 
-// Bounds of one question beyond the API server, and of comparing all objects.
+// Bounds of one question beyond the API server, and of one that takes the whole snapshot.
 const (
 	askTimeout     = 30 * time.Second
 	compareTimeout = 10 * time.Minute

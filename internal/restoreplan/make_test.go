@@ -89,8 +89,9 @@ func TestUnknown(t *testing.T) {
 			"The CAs and the key of the backups could not be compared: get Secret default/keys: you may not read it.",
 			"Whether another restore has begun could not be read: get Secret default/keys: you may not read it.",
 			"etcd's revision and alarms could not be read: get Secret default/keys: you may not read it."}},
-		{"the keys", &beyond{then: Then{Time: taken}, fails: map[string]error{"keys then": denied}},
-			[]string{"Objects of now and of the snapshot could not be compared: list the objects of the snapshot: get Secret default/keys: you may not read it."}},
+		{"the snapshot", &beyond{then: Then{Time: taken}, fails: map[string]error{"keys then": denied, "found": denied}},
+			[]string{"What the controllers will find after the rewind could not be read in the snapshot: get Secret default/keys: you may not read it.",
+				"Objects of now and of the snapshot could not be compared: list the objects of the snapshot: get Secret default/keys: you may not read it."}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p, err := planned(t, tt.b, Request{}, world()...)

@@ -12,6 +12,7 @@ import (
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard"
 	"github.com/quorate/quorate/guard/restoring"
+	"github.com/quorate/quorate/internal/snapshot"
 )
 
 const newest = "etcd-20300102T150405Z.snapshot.age"
@@ -25,6 +26,7 @@ var (
 type beyond struct {
 	secrets   Secrets
 	then      Then
+	found     snapshot.Inspection
 	now       Now
 	marker    *restoring.OtherMarker
 	keysThen  []string
@@ -52,6 +54,9 @@ func (b *beyond) Marker(ctx context.Context) (*restoring.OtherMarker, error) {
 	return b.marker, b.asked(ctx, "marker")
 }
 func (b *beyond) Now(ctx context.Context) (Now, error) { return b.now, b.asked(ctx, "now") }
+func (b *beyond) Found(ctx context.Context, _ string) (snapshot.Inspection, error) {
+	return b.found, b.asked(ctx, "found")
+}
 func (b *beyond) KeysThen(ctx context.Context, _, _ string) iter.Seq2[string, error] {
 	return b.keys(ctx, "keys then", b.keysThen)
 }
@@ -99,6 +104,8 @@ func known() *beyond {
 		then: Then{Time: taken, Revision: 4000, Quorate: "v1.0.0", Authorities: all, KeyFingerprint: "sha256:a1", Members: []guard.Member{
 			{ID: 1, Name: "cp-a", PeerURLs: []string{"https://192.0.2.11:2380"}}, {ID: 2, Name: "cp-b", PeerURLs: []string{"https://192.0.2.12:2380"}},
 			{ID: 4, Name: "cp-d", PeerURLs: []string{"https://192.0.2.14:2380"}}}},
+		found: snapshot.Inspection{Backups: []snapshot.Backup{{Namespace: "default", Name: "nightly", Spec: &snapshot.BackupSpec{
+			Cluster: "prod", Endpoint: "https://s3.example.com", Region: "us-east-1", Bucket: "backups", Prefix: "prod", Secret: "keys", HasSecret: true}}}},
 		now:      Now{Revision: 5234, Alarms: []string{"NOSPACE on cp-a"}},
 		keysThen: []string{"/registry/configmaps/shop/lost", "/registry/pods/shop/web"},
 		keysNow:  []string{"/registry/pods/shop/late", "/registry/pods/shop/web"},

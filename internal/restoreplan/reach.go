@@ -36,6 +36,9 @@ type Reach struct {
 	access    *controlplane.Access
 	worker    snapshot.Worker
 	etcd      *etcd.Client
+	// plain is where the snapshot plainOf lies in plain; erase lets go of it.
+	plain, plainOf string
+	erase          func() error
 }
 
 // bundle is a secrets bundle in its three uses.
@@ -161,8 +164,12 @@ func (r *Reach) Reported(ctx context.Context, m *v1alpha1.TalosMachine) string {
 
 // Close implements Beyond.
 func (r *Reach) Close() error {
-	if r.etcd == nil {
-		return nil
+	var errs []error
+	if r.erase != nil {
+		errs = append(errs, r.erase())
 	}
-	return r.etcd.Close()
+	if r.etcd != nil {
+		errs = append(errs, r.etcd.Close())
+	}
+	return errors.Join(errs...)
 }

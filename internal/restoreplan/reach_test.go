@@ -2,8 +2,10 @@ package restoreplan
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -140,6 +142,52 @@ func TestReachKeys(t *testing.T) {
 		}
 	}
 }
+
+// fetches counts what is read of a store.
+type fetches struct {
+	store.Store
+	snapshots int
+}
+
+func (f *fetches) Get(ctx context.Context, name string) (io.ReadCloser, store.Info, error) {
+	if name == newest {
+		f.snapshots++
+	}
+	return f.Store.Get(ctx, name)
+}
+
+// What is in the snapshot, by the child; one copy of it serves all that is asked, and is
+// gone in the end.
+func TestReachFound(t *testing.T) {
+	r := reached(t)
+	counted := &fetches{Store: r.store}
+	r.store = counted
+	for range 2 {
+		found, err := r.Found(t.Context(), newest)
+		if err != nil || found.Keys != 3 || found.Revision != 4 {
+			t.Fatalf("%v, %+v", err, found)
+		}
+		for _, err := range r.KeysThen(t.Context(), newest, registry) {
+			must(t, err)
+		}
+	}
+	if counted.snapshots != 1 {
+		t.Errorf("the snapshot is read %d times", counted.snapshots)
+	}
+	must(t, r.Close())
+	if _, err := os.ReadFile(r.plain); err == nil {
+		t.Errorf("the plaintext is left at %s", r.plain)
+	}
+	for _, deny := range []func(*Reach){func(r *Reach) { r.storeErr = errDenied }, func(r *Reach) { r.bundleErr = errDenied }} {
+		r := reached(t)
+		deny(r)
+		if _, err := r.Found(t.Context(), newest); !errors.Is(err, errDenied) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+var errDenied = errors.New("you may not read it")
 
 // A marker stands in the way, also one that this version cannot read.
 func TestReachMarker(t *testing.T) {

@@ -93,28 +93,51 @@ func (r *Reach) KeysNow(ctx context.Context, prefix string) iter.Seq2[string, er
 	return r.etcd.Keys(ctx, prefix)
 }
 
-// KeysThen implements Beyond. The snapshot is decrypted into a file without a name, which
-// ends with this process at the latest.
-func (r *Reach) KeysThen(ctx context.Context, name, prefix string) iter.Seq2[string, error] {
-	switch {
-	case r.storeErr != nil:
-		return failed(r.storeErr)
-	case r.bundleErr != nil:
-		return failed(r.bundleErr)
+// Found implements Beyond.
+func (r *Reach) Found(ctx context.Context, name string) (snapshot.Inspection, error) {
+	path, err := r.inPlain(ctx, name)
+	if err != nil {
+		return snapshot.Inspection{}, err
 	}
+	return r.worker.Inspect(ctx, path)
+}
+
+// KeysThen implements Beyond.
+func (r *Reach) KeysThen(ctx context.Context, name, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		path, erase, err := r.decrypted(ctx, name)
+		path, err := r.inPlain(ctx, name)
 		if err != nil {
 			yield("", err)
 			return
 		}
-		defer func() { _ = erase() }() // nothing is to be kept
 		for key, err := range r.worker.Keys(ctx, path, prefix) {
 			if !yield(key, err) {
 				return
 			}
 		}
 	}
+}
+
+// inPlain decrypts a snapshot once, into a file without a name that Close lets go of. It
+// ends with this process at the latest.
+func (r *Reach) inPlain(ctx context.Context, name string) (path string, err error) {
+	switch {
+	case r.storeErr != nil:
+		return "", r.storeErr
+	case r.bundleErr != nil:
+		return "", r.bundleErr
+	case r.plainOf == name:
+		return r.plain, nil
+	}
+	path, erase, err := r.decrypted(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	if r.erase != nil {
+		_ = r.erase() // of another snapshot; nothing is to be kept
+	}
+	r.plain, r.plainOf, r.erase = path, name, erase
+	return path, nil
 }
 
 func (r *Reach) decrypted(ctx context.Context, name string) (path string, erase func() error, err error) {

@@ -3,6 +3,8 @@ package restoreplan
 import (
 	"fmt"
 	"time"
+
+	"github.com/quorate/quorate/guard/restoring"
 )
 
 // bump is by how much a restore raises etcd's revision at least: a difference as large
@@ -26,6 +28,7 @@ func (f *facts) warnings(p *Plan) []string {
 	for _, alarm := range p.Alarms {
 		say("etcd has an alarm now: %s. If the snapshot has it too, it is back after the restore.", alarm)
 	}
+	out = append(out, restoring.Doubts(f.prospect())...)
 	if f.own != nil && f.ownPlane() == "" {
 		say("This controller runs on %s, which is not wiped.", f.own.Name)
 	}
