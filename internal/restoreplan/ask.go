@@ -80,7 +80,7 @@ func (f *facts) askFound(ctx context.Context, beyond Beyond) error {
 	defer cancel()
 	found, err := beyond.Found(ctx, f.snapshot.Name)
 	if err == nil {
-		f.returned = ReturnedOf(f.backup, found)
+		f.returned, f.missingCRDs = ReturnedOf(f.backup, found), MissingCRDs(found)
 	}
 	return err
 }

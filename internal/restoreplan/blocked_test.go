@@ -41,7 +41,8 @@ func TestBlockedPlans(t *testing.T) {
 		{"another store then", Request{}, func(b *beyond) { b.found.Backups[0].Spec.Prefix = "test" }, nil, []restoring.Reason{restoring.BlockedOtherStore}},
 		{"no backup then", Request{}, func(b *beyond) { b.found.Backups = nil }, nil, []restoring.Reason{restoring.BlockedBackupAbsent}},
 		{"no credentials then", Request{}, func(b *beyond) { b.found.Backups[0].Spec.HasSecret = false }, nil, []restoring.Reason{restoring.BlockedNoCredentials}},
-		{"nobody could look", Request{}, func(b *beyond) { b.found.Backups, b.fails = nil, map[string]error{"found": ErrNotWhole} }, nil, nil},
+		{"no definition then", Request{}, func(b *beyond) { b.found.CRDs = b.found.CRDs[1:] }, nil, []restoring.Reason{restoring.BlockedCRDs}},
+		{"nobody could look", Request{}, func(b *beyond) { b.found, b.fails = snapshot.Inspection{}, map[string]error{"found": ErrNotWhole} }, nil, nil},
 		{"a marker", Request{}, func(b *beyond) { b.marker = &restoring.OtherMarker{Operation: "first", Step: v1alpha1.StepWiping} }, nil, []restoring.Reason{restoring.BlockedMarker}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

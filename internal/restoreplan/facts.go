@@ -51,8 +51,10 @@ type facts struct {
 	secrets    Secrets
 	alarms     []string
 	marker     *restoring.OtherMarker
-	// returned is the backup in the snapshot, nil if nobody could look.
+	// returned is the backup in the snapshot, nil if nobody could look; missingCRDs are the
+	// definitions that it lacks.
 	returned    *restoring.Returned
+	missingCRDs []string
 	differences *Differences
 	unknown     []string
 }
@@ -73,7 +75,7 @@ func (f *facts) plan() *Plan {
 func (f *facts) prospect() restoring.Prospect {
 	p := restoring.Prospect{
 		Cluster: f.cluster.Name, Backup: f.backup.Name, Snapshot: f.snapshot.Name, BackupOf: f.backup.Spec.ClusterRef.Name, Listed: f.listed,
-		Namespace: f.backup.Namespace, Store: SettingsOf(f.backup), Returned: f.returned,
+		Namespace: f.backup.Namespace, Store: SettingsOf(f.backup), Returned: f.returned, MissingCRDs: f.missingCRDs,
 		Now: f.secrets.Authorities, KeyNow: f.secrets.KeyFingerprint, Quorate: f.request.Quorate,
 		ControlPlanes: f.controlPlanes(), Own: f.ownPlane(), Unfinished: f.unfinished, Marker: f.marker, Recovery: f.recovery(),
 	}

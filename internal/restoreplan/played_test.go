@@ -99,7 +99,7 @@ func world() []client.Object {
 // known is all that can be known of it.
 func known() *beyond {
 	all := restoring.Authorities{Etcd: "sha256:e1", Kubernetes: "sha256:k1", OS: "sha256:o1"}
-	return &beyond{
+	b := &beyond{
 		secrets: Secrets{all, "sha256:a1"},
 		then: Then{Time: taken, Revision: 4000, Quorate: "v1.0.0", Authorities: all, KeyFingerprint: "sha256:a1", Members: []guard.Member{
 			{ID: 1, Name: "cp-a", PeerURLs: []string{"https://192.0.2.11:2380"}}, {ID: 2, Name: "cp-b", PeerURLs: []string{"https://192.0.2.12:2380"}},
@@ -110,6 +110,10 @@ func known() *beyond {
 		keysThen: []string{"/registry/configmaps/shop/lost", "/registry/pods/shop/web"},
 		keysNow:  []string{"/registry/pods/shop/late", "/registry/pods/shop/web"},
 	}
+	for _, name := range WantedCRDs {
+		b.found.CRDs = append(b.found.CRDs, snapshot.CRD{Name: name})
+	}
+	return b
 }
 
 func planned(t *testing.T, b *beyond, r Request, objects ...client.Object) (*Plan, error) {

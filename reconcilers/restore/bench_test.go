@@ -19,6 +19,7 @@ import (
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard"
 	"github.com/quorate/quorate/internal/restore"
+	"github.com/quorate/quorate/internal/restoreplan"
 	"github.com/quorate/quorate/internal/snapshot"
 	"github.com/quorate/quorate/internal/talos"
 )
@@ -103,8 +104,8 @@ func newBench(t *testing.T, more ...client.Object) *bench {
 		b.nodes[name] = &playedNode{name: "node-" + name, address: fmt.Sprintf("192.0.2.%d:50000", n+1)}
 	}
 	b.worker.inspection = snapshot.Inspection{Revision: 400, Keys: 9, Sum: "sha256:" + strings.Repeat("b", 64)}
-	for _, plural := range wanted {
-		b.worker.inspection.CRDs = append(b.worker.inspection.CRDs, snapshot.CRD{Name: plural + ".quorate.dev"})
+	for _, name := range restoreplan.WantedCRDs {
+		b.worker.inspection.CRDs = append(b.worker.inspection.CRDs, snapshot.CRD{Name: name})
 	}
 	b.worker.inspection.Backups = []snapshot.Backup{{Namespace: "default", Name: "nightly", Spec: &snapshot.BackupSpec{Cluster: "quay", Secret: "keys", HasSecret: true}}}
 	b.meta = snapshot.Meta{Schema: snapshot.MetaSchema, Name: shot, Cluster: "quay", Namespace: "default", Time: taken,

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard/restoring"
 	"github.com/quorate/quorate/internal/controlplane"
 	"github.com/quorate/quorate/internal/restoreplan"
@@ -63,21 +62,4 @@ func (w *preparation) recovery() restoring.Recovery {
 
 func authorities(f snapshot.Fingerprints) restoring.Authorities {
 	return restoring.Authorities{Etcd: f.Etcd, Kubernetes: f.K8s, OS: f.OS}
-}
-
-// wanted are the definitions that this version cannot do without.
-var wanted = []string{"etcds", "talosclusters", "talosetcdbackups", "talosmachines", "talosoperations"}
-
-// missingCRDs are those that a snapshot has not.
-func missingCRDs(found []snapshot.CRD) (out []string) {
-	has := map[string]bool{}
-	for _, c := range found {
-		has[c.Name] = true
-	}
-	for _, plural := range wanted {
-		if name := plural + "." + v1alpha1.Group; !has[name] {
-			out = append(out, name)
-		}
-	}
-	return out
 }

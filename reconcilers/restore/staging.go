@@ -60,7 +60,7 @@ func (w *preparation) inspect(ctx context.Context) (err error) {
 		return fmt.Errorf("%s is another snapshot than the one that is described beside it: its sum is %s, and %s is written there", w.meta.Name, w.inspection.Sum, w.meta.PlainSum)
 	}
 	p := w.prospect()
-	p.MissingCRDs, p.Returned = missingCRDs(w.inspection.CRDs), restoreplan.ReturnedOf(w.Backup, w.inspection)
+	p.MissingCRDs, p.Returned = restoreplan.MissingCRDs(w.inspection), restoreplan.ReturnedOf(w.Backup, w.inspection)
 	w.warn(restoring.Doubts(p))
 	return blockedBy(restoring.Blocked(p))
 }
