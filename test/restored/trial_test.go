@@ -3,6 +3,8 @@ package restored
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -119,11 +121,10 @@ func (r *trial) ended(o *v1alpha1.TalosOperation) outcome {
 const patience = 10 * time.Second
 
 // orphaned has a person type the command where no API server is, and no manager that has
-// the folder of the restore.
+// the restore in its folder: one that took the place of a lost pod may have it as well.
 func (r *trial) orphaned(err error) error {
-	lost := r.door.reached() && (r.door.at.kind == podLostBefore || r.door.at.kind == podLostAfter)
 	switch {
-	case shared.ManagerRuns() && !lost:
+	case shared.ManagerRuns() && hasJob():
 		r.alone = time.Time{}
 	case r.alone.IsZero():
 		r.alone = time.Now()
@@ -136,6 +137,12 @@ func (r *trial) orphaned(err error) error {
 		byHand(r.T, r.door.command)
 	}
 	return err
+}
+
+// hasJob tells whether the restore is in the folder of the pod that was seen last.
+func hasJob() bool {
+	_, err := os.Stat(filepath.Join(shared.JobPath(), "restores", Namespace+"_"+Cluster, "marker.json"))
+	return err == nil
 }
 
 func (r *trial) check(end outcome) {
