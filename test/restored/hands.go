@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/quorate/quorate/internal/talos"
 	"github.com/quorate/quorate/test/cluster"
@@ -44,23 +45,35 @@ func (w *World) Snapshot(ctx context.Context, name string) (content []byte, err 
 }
 
 // Wipe resets the machines at once, and waits until all have booted again without etcd's
-// data.
+// data. One that boots before the others are wiped joins the old etcd again, and is reset
+// once more.
 func (w *World) Wipe(ctx context.Context, machines ...*sim.Node) error {
-	before := map[string]string{}
-	for _, m := range machines {
-		before[m.Name] = m.BootID()
-		if err := w.by(m.Name, func(n *talos.Restorer) error { return n.Reset(ctx, w.options.Volumes) }); err != nil {
-			return err
-		}
+	asked := make([]string, len(machines)) // the boots that a reset was asked for in
+	reset := func(i int) error {
+		asked[i] = machines[i].BootID()
+		return w.by(machines[i].Name, func(n *talos.Restorer) error { return n.Reset(ctx, w.options.Volumes) })
+	}
+	errs := make([]error, len(machines))
+	var resets sync.WaitGroup
+	for i := range machines {
+		resets.Go(func() { errs[i] = reset(i) })
+	}
+	resets.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
 	}
 	return cluster.Until(ctx, "the machines to be wiped", func(context.Context) error {
-		for _, m := range machines {
+		for i, m := range machines {
+			id := m.BootID()
 			has, err := m.HasEtcdData()
 			if err != nil {
 				return err
 			}
-			if id := m.BootID(); id == "" || id == before[m.Name] || has {
-				return fmt.Errorf("%w: %s is in boot %q, etcd's data is there: %t", errNotYet, m.Name, id, has)
+			if has && id != "" && id != asked[i] {
+				err = reset(i)
+			}
+			if id == "" || id == asked[i] || has {
+				return fmt.Errorf("%w: %s is in boot %q, etcd's data is there: %t; asked once more: %v", errNotYet, m.Name, id, has, err)
 			}
 		}
 		return nil
