@@ -22,10 +22,9 @@ func NewPinnedName() string {
 	return pinnedPrefix + "-" + strings.ToLower(rand.Text()) + pinnedSuffix
 }
 
-// IsPinned tells whether a name is that of a restore's copy.
+// IsPinned tells whether a name is that of a restore's copy. No snapshot's begins so.
 func IsPinned(name string) bool {
-	_, snapshots := snapshot.ParseName(name)
-	return strings.HasPrefix(name, pinnedPrefix) && strings.HasSuffix(name, pinnedSuffix) && !snapshots
+	return strings.HasPrefix(name, pinnedPrefix) && strings.HasSuffix(name, pinnedSuffix)
 }
 
 // Pinned is what is uploaded: the resealed snapshot, of which the object
