@@ -53,6 +53,9 @@ type TalosEtcdBackupSpec struct {
 	ObjectStore ObjectStore `json:"objectStore"`
 }
 
+// DefaultRegion is that of a store whose region is left out.
+const DefaultRegion = "us-east-1"
+
 // ObjectStore is a bucket that speaks the S3 protocol.
 type ObjectStore struct {
 	// endpoint is the store's URL; AWS's own of the region when it is left out.

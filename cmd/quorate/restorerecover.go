@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard/restoring"
 	"github.com/quorate/quorate/internal/recovercluster"
 	"github.com/quorate/quorate/internal/restore"
@@ -30,7 +31,7 @@ func (o *recoverOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.bundle, "bundle", "", "file of the Talos secrets bundle, for --recover-cluster")
 	flags.StringVar(&o.store, "store", "", "where the backups are: s3://bucket/prefix, or a folder, for --recover-cluster")
 	flags.StringVar(&o.endpoint, "s3-endpoint", "", "URL of the object store; default: AWS's own of the region")
-	flags.StringVar(&o.region, "s3-region", "us-east-1", "region of the object store")
+	flags.StringVar(&o.region, "s3-region", v1alpha1.DefaultRegion, "region of the object store")
 	flags.StringVar(&o.ca, "s3-ca", "", "file of the certificates that the object store's is signed by; default: the system's")
 	flags.StringArrayVar(&o.without, "without", nil, "leave a control plane out that does not come back, by its name or its endpoint, once for each; it must stay off until it is wiped. For --recover-cluster")
 	flags.StringArrayVar(&o.nodes, "node-endpoint", nil, "machine API of a control plane, once for each; etcd is recovered on the first. Not needed where a restore goes on")

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/quorate/quorate/api/v1alpha1"
 )
 
 // StoreSettings are where a backup has its objects, as its spec says it.
@@ -60,7 +62,7 @@ func (s StoreSettings) changed(then StoreSettings) (out []string) {
 // effective are the settings with the defaults of what was left out, as the store has
 // them.
 func (s StoreSettings) effective() StoreSettings {
-	s.Endpoint, s.Region = strings.TrimSuffix(s.Endpoint, "/"), cmp.Or(s.Region, "us-east-1")
+	s.Endpoint, s.Region = strings.TrimSuffix(s.Endpoint, "/"), cmp.Or(s.Region, v1alpha1.DefaultRegion)
 	return s
 }
 

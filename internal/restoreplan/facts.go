@@ -52,7 +52,7 @@ type facts struct {
 	alarms     []string
 	marker     *restoring.OtherMarker
 	// returned is the backup in the snapshot, nil if nobody could look; missingCRDs are the
-	// definitions that it lacks.
+	// definitions that the snapshot lacks.
 	returned    *restoring.Returned
 	missingCRDs []string
 	differences *Differences

@@ -18,6 +18,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go/logging"
+
+	"github.com/quorate/quorate/api/v1alpha1"
 )
 
 // Options say where a bucket is, and how patient its client is.
@@ -46,7 +48,6 @@ type Options struct {
 }
 
 const (
-	defaultRegion   = "us-east-1"
 	defaultTimeout  = 30 * time.Second
 	defaultAttempts = 4
 	defaultBackoff  = 5 * time.Second
@@ -94,7 +95,7 @@ func NewS3(o Options) (Store, error) {
 
 func (o Options) withDefaults() Options {
 	if o.Region == "" {
-		o.Region = defaultRegion
+		o.Region = v1alpha1.DefaultRegion
 	}
 	if o.Timeout == 0 {
 		o.Timeout = defaultTimeout

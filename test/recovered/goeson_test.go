@@ -8,12 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/test/restored"
-	"github.com/quorate/quorate/test/talos"
 )
 
 // TestCommandGoesOn: the machine of the controller loses its power while no API answers, and
@@ -24,12 +20,12 @@ import (
 // covers: C-16, C-41
 func TestCommandGoesOn(t *testing.T) {
 	s := on(t, single)
-	ctx, plane, worker := within(t), s.Talos.Node("cp-1"), s.Talos.Node("worker-1")
+	ctx, worker := within(t), s.Talos.Node("worker-1")
 	s.settles(t, "worker-1")
 	snapshot := s.before(t)
 	s.after(t)
 	wipes, uploads := len(s.Calls("Reset")), len(s.Calls("EtcdRecover"))
-	lift := plane.Fault(talos.Answer("EtcdRecover", status.Error(codes.FailedPrecondition, "etcd is not ready for it")))
+	lift := s.unrecovered("cp-1")
 	defer lift()
 
 	said := s.types(t, yes, "restore", "--live", "--override", "-n", restored.Namespace).ends(0, "Wipe etcd data on cp-1", "talosoperation.quorate.dev/")

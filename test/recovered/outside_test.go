@@ -7,11 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	"github.com/quorate/quorate/test/restored"
-	"github.com/quorate/quorate/test/talos"
 )
 
 // TestControllerOutside: the controller runs on none of the machines, so none is its own:
@@ -27,7 +23,7 @@ func TestControllerOutside(t *testing.T) {
 	snapshot := s.before(t)
 	s.after(t)
 	wipes, left := len(s.Calls("Reset")), len(s.Calls("EtcdLeaveCluster"))
-	lift := s.Talos.Node("cp-1").Fault(talos.Answer("EtcdRecover", status.Error(codes.FailedPrecondition, "etcd is not ready for it")))
+	lift := s.unrecovered("cp-1")
 	defer lift()
 	order := restored.Order("from-outside", restored.Backup, snapshot)
 	must(t, s.Client.Create(ctx, order))

@@ -9,12 +9,15 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/quorate/quorate/internal/restore"
 	"github.com/quorate/quorate/internal/store"
 	"github.com/quorate/quorate/test/restored"
 	"github.com/quorate/quorate/test/s3"
+	"github.com/quorate/quorate/test/talos"
 )
 
 // shape is how a world is made that several tests share.
@@ -143,6 +146,12 @@ func (s *stage) has(t *testing.T, kept, deleted, later string) {
 			t.Errorf("the object %s is there: %t, and says %q, want %q", name, is, got, want)
 		}
 	}
+}
+
+// unrecovered has a machine take no snapshot of etcd, as one that is not ready yet, until
+// that is lifted.
+func (s *stage) unrecovered(machine string) (lift func()) {
+	return s.Talos.Node(machine).Fault(talos.Answer("EtcdRecover", status.Error(codes.FailedPrecondition, "etcd is not ready for it")))
 }
 
 // marker is that of the restore that is on its way; nil if none is.
