@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
-	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
@@ -141,33 +140,21 @@ func (c *Cluster) Promote(ctx context.Context, m *Member) error {
 	}
 	return cluster.Until(ctx, m.Name+" to be promoted", func(ctx context.Context) error {
 		return c.call(ctx, "promote "+m.Name, c.without(m), func(ctx context.Context, client *clientv3.Client) error {
-			_, err := client.MemberPromote(ctx, id)
+			err := promoteMember(ctx, client, id)
 			m.learner = err != nil
 			return err
 		})
 	})
 }
 
-// Remove removes a member by its ID, through the others that run. A call that runs
-// into its deadline may have done it or not, as when the member led: it is made
-// again, and a member that is not found is removed.
+// Remove removes a member by its ID, through the others that run.
 func (c *Cluster) Remove(ctx context.Context, m *Member, id uint64) error {
 	return cluster.Until(ctx, m.Name+" to be removed", func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, removeTimeout)
-		defer cancel()
-		err := c.call(ctx, "remove "+m.Name, c.without(m), func(ctx context.Context, client *clientv3.Client) error {
-			_, err := client.MemberRemove(ctx, id)
-			return err
+		return c.call(ctx, "remove "+m.Name, c.without(m), func(ctx context.Context, client *clientv3.Client) error {
+			return RemoveMember(ctx, client, id)
 		})
-		if errors.Is(err, rpctypes.ErrMemberNotFound) {
-			return nil
-		}
-		return err
 	})
 }
-
-// removeTimeout is longer than an election.
-const removeTimeout = 4 * time.Second
 
 // without are the voters that run, but for one. Learners serve neither the list nor
 // changes of it.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/test/cluster"
+	"github.com/quorate/quorate/test/etcdcluster"
 )
 
 // A learner whose pod is lost would let nobody else join, since etcd takes one learner
@@ -51,11 +52,8 @@ func TestLostLearnerMakesWay(t *testing.T) {
 func (p *plant) addLearner(ordinal int) (id uint64) {
 	p.t.Helper()
 	c := p.client()
-	must(p.t, cluster.Until(p.t.Context(), "etcd to have seen its members connected for a while", func(ctx context.Context) error {
-		added, err := c.MemberAddAsLearner(ctx, []string{p.peerURL(ordinal)})
-		if err == nil {
-			id = added.Member.ID
-		}
+	must(p.t, cluster.Until(p.t.Context(), "etcd to have seen its members connected for a while", func(ctx context.Context) (err error) {
+		id, err = etcdcluster.AddLearner(ctx, c, p.peerURL(ordinal))
 		return err
 	}))
 	return id

@@ -11,6 +11,7 @@ import (
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard"
 	"github.com/quorate/quorate/test/cluster"
+	"github.com/quorate/quorate/test/etcdcluster"
 )
 
 // A member whose disk was swapped for an empty one has forgotten its votes: it is
@@ -72,10 +73,9 @@ func TestRemovedByHand(t *testing.T) {
 	t.Parallel()
 	p := newPlant(t, 3)
 	p.put("three")
-	old, disks := p.ids(), p.disks(3)
+	old, disks, c := p.ids(), p.disks(3), p.client()
 	must(t, cluster.Until(t.Context(), "etcd to have seen its members connected for a while", func(ctx context.Context) error {
-		_, err := p.client().MemberRemove(ctx, old[p.pod(1)])
-		return err
+		return etcdcluster.RemoveMember(ctx, c, old[p.pod(1)])
 	}))
 	quiet := p.watchList(func(members []guard.Member) error {
 		for _, m := range members {

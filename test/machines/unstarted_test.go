@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/quorate/quorate/api/v1alpha1"
+	"github.com/quorate/quorate/test/etcdcluster"
 	"github.com/quorate/quorate/test/talos"
 )
 
@@ -16,11 +17,8 @@ func (f *fleet) unstarted(name string) (n *talos.Node, id uint64) {
 	f.t.Helper()
 	n, err := f.talos.Add(name, false)
 	must(f.t, err)
-	must(f.t, ask(f.t.Context(), f.talos.Node("cp-1"), func(ctx context.Context, c *clientv3.Client) error {
-		added, err := c.MemberAddAsLearner(ctx, []string{n.PeerURL()})
-		if err == nil {
-			id = added.Member.ID
-		}
+	must(f.t, ask(f.t.Context(), f.talos.Node("cp-1"), func(ctx context.Context, c *clientv3.Client) (err error) {
+		id, err = etcdcluster.AddLearner(ctx, c, n.PeerURL())
 		return err
 	}))
 	return n, id

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/quorate/quorate/test/cluster"
+	"github.com/quorate/quorate/test/etcdcluster"
 )
 
 // etcdOf is a client of a node's own etcd, for what the machine API does not have.
@@ -73,11 +74,9 @@ func TestRemoveByID(t *testing.T) {
 func TestUnstartedMember(t *testing.T) {
 	whole(t, shared)
 	var id uint64
-	must(t, cluster.Until(t.Context(), "a learner to be added", func(ctx context.Context) error {
-		added, err := etcdOf(t, shared.Node("cp-1")).MemberAddAsLearner(ctx, []string{"https://127.0.0.9:2380"})
-		if err == nil {
-			id = added.Member.ID
-		}
+	c := etcdOf(t, shared.Node("cp-1"))
+	must(t, cluster.Until(t.Context(), "a learner to be added", func(ctx context.Context) (err error) {
+		id, err = etcdcluster.AddLearner(ctx, c, "https://127.0.0.9:2380")
 		return err
 	}))
 	m := find(listed(t, shared.Node("cp-2")), "")
