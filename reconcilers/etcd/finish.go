@@ -22,8 +22,11 @@ func (c *cycle) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if ended {
+	switch {
+	case ended:
 		c.close()
+	case c.idle():
+		c.withdraw(func(m guard.Member) bool { return m.Started && m.Healthy && !m.Learner && !c.justIntended(m) })
 	}
 	c.errors()
 	c.outcome()
@@ -57,16 +60,26 @@ func (c *cycle) close() {
 	c.Metrics.ended(c.etcd, c.Clock.Since(op.StartedAt.Time))
 	c.clearOperation()
 	removeCondition(c.etcd, v1alpha1.ConditionStalled)
-	c.withdraw()
+	c.withdraw(func(guard.Member) bool { return true })
 	c.ready()
 	c.soon(soonest)
 }
 
-// withdraw drops intended removals that never happened and never will.
-func (c *cycle) withdraw() {
+// idle tells whether nothing asks for a removal: a member that was to be replaced may
+// have come back.
+func (c *cycle) idle() bool {
+	return c.view != nil && c.etcd.Status.ScaleOperation == nil && !c.acted && len(c.failures) == 0 && c.doing == "" &&
+		c.etcd.DeletionTimestamp.IsZero() && !c.decommissioned()
+}
+
+// withdraw drops intended removals that never happened and never will, of the listed
+// members that stay.
+func (c *cycle) withdraw(stays func(guard.Member) bool) {
 	ledger := guard.Ledger(c.etcd.Status.RemovedMembers)
 	for _, m := range c.view.Members {
-		ledger = ledger.Withdraw(hexOf(m.ID), c.etcd.Status.ClusterID)
+		if stays(m) {
+			ledger = ledger.Withdraw(hexOf(m.ID), c.etcd.Status.ClusterID)
+		}
 	}
 	c.etcd.Status.RemovedMembers = ledger
 }

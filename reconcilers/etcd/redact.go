@@ -1,6 +1,11 @@
 package etcd
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+
+	"github.com/quorate/quorate/api/v1alpha1"
+)
 
 // memberID is a member's ID as agents print it, with the word before it.
 var memberID = regexp.MustCompile(`\b(member )?[0-9a-f]{12,16}\b`)
@@ -14,4 +19,15 @@ func withoutIDs(text string) string {
 		}
 		return "(an ID)"
 	})
+}
+
+// namedMembers are the IDs of the members that an agent speaks of.
+func namedMembers(text string) []v1alpha1.HexID {
+	var ids []v1alpha1.HexID
+	for _, found := range memberID.FindAllString(text, -1) {
+		if id, ok := strings.CutPrefix(found, "member "); ok {
+			ids = append(ids, v1alpha1.HexID(id))
+		}
+	}
+	return ids
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,7 +74,21 @@ func (c *cycle) diskLost(ctx context.Context, ordinal int, pod *corev1.Pod, m gu
 	if !listed {
 		return c.afresh(ctx, ordinal, pod, "its disk was lost")
 	}
+	if !concerns(lastWords(pod), m) {
+		return nil
+	}
 	return c.removeLost(ctx, m, "its disk was lost")
+}
+
+// concerns tells whether a lost disk is this member's. Once the member that lost it is
+// removed, the agent may join anew before the pod's status says so. Who names no member
+// is a founder, and no learner.
+func concerns(reason string, m guard.Member) bool {
+	named := namedMembers(reason)
+	if len(named) == 0 {
+		return !m.Learner
+	}
+	return slices.Contains(named, hexOf(m.ID))
 }
 
 // startAnew deletes the pod of a member that is not in the list though its agent was
@@ -120,8 +135,10 @@ func (c *cycle) removeLost(ctx context.Context, m guard.Member, why string) erro
 }
 
 // refusal is the reason that the pod's agent ended with, if it has not got further
-// since.
-func refusal(pod *corev1.Pod) string {
+// since, for people; the pod has it whole.
+func refusal(pod *corev1.Pod) string { return withoutIDs(lastWords(pod)) }
+
+func lastWords(pod *corev1.Pod) string {
 	for _, s := range pod.Status.InitContainerStatuses {
 		if s.Name != prepareContainer {
 			continue
@@ -131,7 +148,7 @@ func refusal(pod *corev1.Pod) string {
 				if t.ExitCode == 0 {
 					return ""
 				}
-				return withoutIDs(strings.TrimSpace(t.Message)) // the pod has it whole
+				return strings.TrimSpace(t.Message)
 			}
 		}
 	}

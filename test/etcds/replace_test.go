@@ -22,7 +22,7 @@ func TestLostDisk(t *testing.T) {
 	t.Parallel()
 	p := newPlant(t, 3)
 	p.put("three")
-	old := p.ids()
+	old, disks := p.ids(), p.disks(3)
 	up := p.down(1)
 	must(t, shared.Nodes.LoseDisk(p.ns, p.claim(1)))
 	up()
@@ -30,8 +30,11 @@ func TestLostDisk(t *testing.T) {
 	p.settled(3)
 	p.want(3)
 	p.sameBut(old, 1)
-	p.told("MemberReplaced: Member main-1 gets a new volume: its disk was lost.")
 	p.told("MemberRemoved: Member main-1 is no member any more.")
+	// Its agent may join anew, on the disk that is empty, before it gets another one.
+	if p.disks(3)[1] != disks[1] {
+		p.told("MemberReplaced: Member main-1 gets a new volume: its disk was lost.")
+	}
 	p.kept()
 }
 

@@ -13,9 +13,13 @@ import (
 type writer struct {
 	p      *plant
 	acked  atomic.Int64
+	stalls atomic.Int64 // calls that nobody answered within putTimeout
 	cancel context.CancelFunc
 	done   chan struct{}
 }
+
+// putTimeout is longer than an election.
+const putTimeout = 5 * time.Second
 
 // write starts a writer through the Etcd's client Service.
 func (p *plant) write() *writer {
@@ -27,9 +31,13 @@ func (p *plant) write() *writer {
 	go func() {
 		defer close(w.done)
 		for ctx.Err() == nil {
-			call, stop := context.WithTimeout(ctx, 5*time.Second)
-			if _, err := c.Put(call, fmt.Sprintf("/writer/%d", w.acked.Load()), "x"); err == nil {
+			call, stop := context.WithTimeout(ctx, putTimeout)
+			_, err := c.Put(call, fmt.Sprintf("/writer/%d", w.acked.Load()), "x")
+			switch {
+			case err == nil:
 				w.acked.Add(1)
+			case call.Err() != nil && ctx.Err() == nil:
+				w.stalls.Add(1)
 			}
 			stop()
 		}
