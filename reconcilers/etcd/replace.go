@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard"
@@ -109,6 +110,10 @@ func (c *cycle) afresh(ctx context.Context, ordinal int, pod *corev1.Pod, why st
 	if waits, err := c.untouched(ctx); err != nil || waits {
 		return err
 	}
+	if still, err := c.stillRefuses(ctx, pod); err != nil || !still {
+		c.soon(soonest)
+		return err
+	}
 	c.acted = true
 	c.soon(soonest)
 	for i := range c.claims {
@@ -122,6 +127,16 @@ func (c *cycle) afresh(ctx context.Context, ordinal int, pod *corev1.Pod, why st
 	}
 	c.event(v1alpha1.EventMemberReplaced, fmt.Sprintf("Member %s gets a new volume: %s.", pod.Name, why))
 	return c.deleteExactly(ctx, pod)
+}
+
+// stillRefuses reads the pod once more before its volume is deleted: the cache may not
+// have heard that the agent has joined anew on it.
+func (c *cycle) stillRefuses(ctx context.Context, pod *corev1.Pod) (bool, error) {
+	fresh := &corev1.Pod{}
+	if err := c.Live.Get(ctx, client.ObjectKeyFromObject(pod), fresh); err != nil {
+		return false, ignoreMissing(err)
+	}
+	return fresh.UID == pod.UID && fresh.DeletionTimestamp.IsZero() && lastWords(fresh) == lastWords(pod), nil
 }
 
 // removeLost removes a member in range that cannot come back, if the quorum allows it.

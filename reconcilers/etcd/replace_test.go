@@ -1,11 +1,15 @@
 package etcd
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard"
@@ -66,5 +70,33 @@ func TestIntendedRemovalIsWithdrawn(t *testing.T) {
 	}
 	if len(d.done) > 0 || !slices.Equal(left, []v1alpha1.HexID{"a1", "a2"}) {
 		t.Errorf("done: %q, ledger %v", d.done, left)
+	}
+}
+
+// A volume is not deleted on the word of a cache: its agent has joined anew since.
+//
+//
+func TestVolumeOfSuccessorStays(t *testing.T) {
+	for name, change := range map[string]func(*corev1.Pod){
+		"it is done":             func(p *corev1.Pod) { p.Status.InitContainerStatuses[0].State.Terminated.ExitCode = 0 },
+		"it is another pod":      func(p *corev1.Pod) { p.UID = "another" },
+		"it refuses differently": func(p *corev1.Pod) { p.Status.InitContainerStatuses[0].State.Terminated.Message = "ErrFailed: no" },
+	} {
+		d := newDestroyed(t, func(o *destroyedObjects) {
+			o.ended(1, 10, "ErrDiskLost: no log")
+			o.members = slices.Delete(o.members, 1, 2)
+		})
+		d.r.Live = interceptor.NewClient(d.api, interceptor.Funcs{
+			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+				err := c.Get(ctx, key, o, opts...)
+				if pod, ok := o.(*corev1.Pod); ok && err == nil {
+					change(pod)
+				}
+				return err
+			},
+		})
+		if d.cycles(mostCycles); len(d.done) > 0 {
+			t.Errorf("%s: done: %q", name, d.done)
+		}
 	}
 }
