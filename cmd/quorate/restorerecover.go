@@ -54,14 +54,23 @@ func (o *recoverOptions) check() error {
 	return nil
 }
 
-// open is the store that the flags and the environment name.
-func (o *recoverOptions) open() (store.Store, error) {
+// at is where the objects are; nil if they are in a folder.
+func (o *recoverOptions) at() *restoring.StoreSettings {
 	at, ok := strings.CutPrefix(o.store, s3Scheme)
 	if !ok {
-		return folderAt(o.store)
+		return nil
 	}
 	bucket, prefix, _ := strings.Cut(at, "/")
-	options := store.Options{Endpoint: o.endpoint, Region: o.region, Bucket: bucket, Prefix: strings.Trim(prefix, "/"),
+	return &restoring.StoreSettings{Endpoint: o.endpoint, Region: o.region, Bucket: bucket, Prefix: strings.Trim(prefix, "/")}
+}
+
+// open is the store that the flags and the environment name.
+func (o *recoverOptions) open() (store.Store, error) {
+	at := o.at()
+	if at == nil {
+		return folderAt(o.store)
+	}
+	options := store.Options{Endpoint: at.Endpoint, Region: at.Region, Bucket: at.Bucket, Prefix: at.Prefix,
 		AccessKeyID: os.Getenv("AWS_ACCESS_KEY_ID"), SecretAccessKey: os.Getenv("AWS_SECRET_ACCESS_KEY"), SessionToken: os.Getenv("AWS_SESSION_TOKEN")}
 	if o.ca != "" {
 		ca, err := os.ReadFile(o.ca)
@@ -125,7 +134,7 @@ func (o *recoverOptions) recovery(said liveOptions, p *person) (r *recovercluste
 	}
 	nodes := &restore.Talos{Bundle: bundle}
 	r = &recovercluster.Recovery{
-		Store: at, Key: key, Authorities: restoring.Authorities{Etcd: found.Etcd, Kubernetes: found.K8s, OS: found.OS},
+		Store: at, At: o.at(), Key: key, Authorities: restoring.Authorities{Etcd: found.Etcd, Kubernetes: found.K8s, OS: found.OS},
 		Nodes: nodes, Etcd: nodes, Folder: folder, Snapshot: said.snapshot, Endpoints: o.nodes, Without: o.without,
 		WithoutUndo: said.withoutUndo, Snapshots: nodes.Snapshot, ClusterID: bundle.ClusterID(),
 		Requester: requesterHere(), Quorate: buildVersion(version, debug.ReadBuildInfo), Now: time.Now, Report: recoverReport(p.err),

@@ -113,8 +113,12 @@ func TestTellRecovered(t *testing.T) {
 	if exitCode(err) != exitFailed || err.Error() != "the restore is not done (paused): cp-a does not answer." || out.Len() != 0 {
 		t.Errorf("%v, %s", err, out.String())
 	}
-	err = tellRecovered(&out, plan, restore.Result{Outcome: restore.Done}, "table")
-	if want := "etcd of cluster prod is recovered and complete, after 0 extra wipes. Once the API answers, the controller does the rest: see quorate operation list.\n" + workersText + "\n"; err != nil || out.String() != want {
-		t.Errorf("%v, %q", err, out.String())
+	const done = "etcd of cluster prod is recovered and complete, after 0 extra wipes. Once the API answers, the controller does the rest: see quorate operation list.\n" + workersText + "\n"
+	for afterwards, want := range map[string]string{"": done, "See that a backup leads here.": done + "See that a backup leads here.\n"} {
+		out.Reset()
+		plan.Afterwards = afterwards
+		if err := tellRecovered(&out, plan, restore.Result{Outcome: restore.Done}, "table"); err != nil || out.String() != want {
+			t.Errorf("%v, %q", err, out.String())
+		}
 	}
 }

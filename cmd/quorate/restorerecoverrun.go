@@ -104,7 +104,11 @@ func tellRecovered(w io.Writer, plan *recovercluster.Plan, result restore.Result
 			_, more := fmt.Fprintf(w, "What it was before is in snapshot %s.\n", undo)
 			err = errors.Join(err, more)
 		}
-		for _, text := range result.Marker.LeftOutText() {
+		texts := result.Marker.LeftOutText()
+		if plan.Afterwards != "" {
+			texts = append(texts, plan.Afterwards)
+		}
+		for _, text := range texts {
 			_, more := fmt.Fprintln(w, text)
 			err = errors.Join(err, more)
 		}

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"github.com/quorate/quorate/guard/restoring"
 )
 
 // Credentials that last for a time are sent with their token.
@@ -18,6 +20,9 @@ func TestRestoreRecoverSessionToken(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	o := recoverOptions{store: "s3://backups/prod", endpoint: server.URL, region: "us-east-1"}
+	if is := o.at(); is == nil || *is != (restoring.StoreSettings{Endpoint: server.URL, Region: "us-east-1", Bucket: "backups", Prefix: "prod"}) {
+		t.Errorf("the store is at %+v", is)
+	}
 	at, err := o.open()
 	check(t, err)
 	if _, err := at.Stat(t.Context(), "etcd-restore.marker.json"); err == nil || token != "for a time" {

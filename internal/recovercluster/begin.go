@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/quorate/quorate/guard/restoring"
 	"github.com/quorate/quorate/internal/restore"
 	"github.com/quorate/quorate/internal/snapshot"
 	"github.com/quorate/quorate/internal/snapshot/stored"
@@ -23,7 +24,7 @@ const (
 // begin stages and pins the resealed snapshot, and writes the marker last. If it fails,
 // there is no restore, and no copy of it either.
 func (r *Recovery) begin(ctx context.Context, p *Plan, identity string) error {
-	resealed, err := r.reseal(ctx, p.meta)
+	resealed, err := r.reseal(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -92,8 +93,8 @@ func (r *Recovery) unpin(ctx context.Context, name string) error {
 }
 
 // reseal makes of the snapshot the one that is uploaded, in the folder.
-func (r *Recovery) reseal(ctx context.Context, meta snapshot.Meta) (made snapshot.Resealed, err error) {
-	out := r.Folder.SnapshotPath()
+func (r *Recovery) reseal(ctx context.Context, p *Plan) (made snapshot.Resealed, err error) {
+	meta, out := p.meta, r.Folder.SnapshotPath()
 	plain := out + ".plain"
 	defer func() { err = errors.Join(err, os.RemoveAll(plain)) }()
 	if err := r.fetch(ctx, meta.Name, plain); err != nil {
@@ -106,11 +107,26 @@ func (r *Recovery) reseal(ctx context.Context, meta snapshot.Meta) (made snapsho
 	if found.Sum != meta.PlainSum {
 		return made, fmt.Errorf("%w: %s is another snapshot than the one that is described beside it: its sum is %s, and %s is written there", ErrBlocked, meta.Name, found.Sum, meta.PlainSum)
 	}
+	p.Afterwards = r.afterwards(meta, found)
 	furthest, err := r.furthest(ctx)
 	if err != nil {
 		return made, err
 	}
 	return r.Worker.Reseal(ctx, plain, out, max(found.Revision, furthest)-found.Revision+ahead)
+}
+
+// afterwards compares the backups that the snapshot brings back with the store.
+func (r *Recovery) afterwards(meta snapshot.Meta, found snapshot.Inspection) string {
+	if r.At == nil {
+		return ""
+	}
+	var backups []restoring.ReturnedBackup
+	for _, b := range found.Backups {
+		if b.Namespace == meta.Namespace {
+			backups = append(backups, restoring.ReturnedBackup{Name: b.Name, Returned: restore.ReturnedOf(b.Spec, meta.Cluster)})
+		}
+	}
+	return restoring.Afterwards(*r.At, meta.Cluster, meta.Namespace, backups, found.MoreBackups > 0)
 }
 
 // fetch decrypts the snapshot, which is whole if there is no error.

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/quorate/quorate/guard/restoring"
 	"github.com/quorate/quorate/internal/restore"
+	"github.com/quorate/quorate/internal/snapshot"
 	"github.com/quorate/quorate/internal/store"
 )
 
@@ -143,5 +145,22 @@ func TestBeginsWithWhatIsDescribed(t *testing.T) {
 	}
 	if left := r.copies(t); len(left) != 0 || len(n.asked) != 0 {
 		t.Errorf("left behind %q, asked %q", left, n.asked)
+	}
+}
+
+// A backup of another namespace leads the controllers nowhere, and of a folder no backup
+// speaks.
+func TestBackupThatLeadsHere(t *testing.T) {
+	meta := snapshot.Meta{Cluster: "prod", Namespace: "default"}
+	found := func(namespace string) snapshot.Inspection {
+		return snapshot.Inspection{Backups: []snapshot.Backup{{Namespace: namespace, Name: "nightly", Spec: &snapshot.BackupSpec{Cluster: "prod", Bucket: "backups", HasSecret: true}}}}
+	}
+	r := &Recovery{At: &restoring.StoreSettings{Bucket: "backups"}}
+	if here, elsewhere := r.afterwards(meta, found("default")), r.afterwards(meta, found("other")); here != "" || !strings.HasPrefix(elsewhere, "The snapshot has no TalosEtcdBackup") {
+		t.Errorf("in its namespace: %q, in another: %q", here, elsewhere)
+	}
+	r.At = nil
+	if got := r.afterwards(meta, snapshot.Inspection{}); got != "" {
+		t.Errorf("in a folder: %q", got)
 	}
 }

@@ -18,7 +18,9 @@ import (
 
 // Recovery is one run of the command.
 type Recovery struct {
-	Store       store.Store
+	Store store.Store
+	// At is where the store is; nil for one that no TalosEtcdBackup can name.
+	At          *restoring.StoreSettings
 	Key         *snapshot.Key
 	Authorities restoring.Authorities
 	Nodes       restore.Nodes
@@ -73,6 +75,8 @@ type Plan struct {
 	Alive *Alive `json:"alive,omitempty"`
 	// Warnings are what may keep it from its end.
 	Warnings []string `json:"warnings,omitempty"`
+	// Afterwards is what a person has to do once the API answers, known from Run on.
+	Afterwards string `json:"afterwards,omitempty"`
 
 	meta snapshot.Meta
 	// nodes are those to wipe, left those to leave out; alive is what etcd said.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/quorate/quorate/api/v1alpha1"
+	"github.com/quorate/quorate/guard/restoring"
 	"github.com/quorate/quorate/internal/restore"
 )
 
@@ -17,6 +18,7 @@ import (
 // covers: C-41
 func TestRecover(t *testing.T) {
 	r, n := world(t)
+	r.At = &restoring.StoreSettings{Bucket: "backups"}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	plan, err := r.Prepare(ctx)
@@ -52,6 +54,9 @@ Everything that was written after the snapshot is lost.
 		if count(n.asked, a) != 1 {
 			t.Errorf("%s: %d times in %v", a, count(n.asked, a), n.asked)
 		}
+	}
+	if want := restoring.Afterwards(*r.At, "prod", "default", nil, false); plan.Afterwards != want {
+		t.Errorf("afterwards: %q, want %q", plan.Afterwards, want)
 	}
 	if n.upload != m.Pinned.PlainSize || n.upload == 0 {
 		t.Errorf("%d bytes were uploaded, and %d pinned", n.upload, m.Pinned.PlainSize)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/quorate/quorate/api/v1alpha1"
 	"github.com/quorate/quorate/guard/restoring"
+	"github.com/quorate/quorate/internal/restore"
 	"github.com/quorate/quorate/internal/snapshot"
 )
 
@@ -21,15 +22,6 @@ func ReturnedOf(b *v1alpha1.TalosEtcdBackup, found snapshot.Inspection) *restori
 	if i < 0 {
 		return &restoring.Returned{Absent: found.MoreBackups == 0}
 	}
-	s := found.Backups[i].Spec
-	switch {
-	case s == nil:
-		return &restoring.Returned{}
-	case s.Cluster != b.Spec.ClusterRef.Name:
-		return &restoring.Returned{Absent: true}
-	}
-	return &restoring.Returned{
-		Store:  &restoring.StoreSettings{Endpoint: s.Endpoint, Region: s.Region, Bucket: s.Bucket, Prefix: s.Prefix},
-		Secret: s.Secret, NoSecret: !s.HasSecret,
-	}
+	returned := restore.ReturnedOf(found.Backups[i].Spec, b.Spec.ClusterRef.Name)
+	return &returned
 }
