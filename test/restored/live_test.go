@@ -54,8 +54,8 @@ func TestContainerIsKilled(t *testing.T) {
 //
 // covers: C-19, C-20
 func TestControllerOnAControlPlane(t *testing.T) {
-	ctx := within(t)
 	move := func(to string) {
+		ctx := within(t)
 		shared.MoveManager(to)
 		must(t, shared.DeletePod(ctx))
 		until(t, "the manager to be on "+to, func() bool { _, at, _, err := shared.Manager(); return err == nil && at == to })
