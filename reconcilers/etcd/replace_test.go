@@ -79,6 +79,7 @@ func TestIntendedRemovalIsWithdrawn(t *testing.T) {
 func TestVolumeOfSuccessorStays(t *testing.T) {
 	for name, change := range map[string]func(*corev1.Pod){
 		"it is done":             func(p *corev1.Pod) { p.Status.InitContainerStatuses[0].State.Terminated.ExitCode = 0 },
+		"it is being deleted":    func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: destroyedAt} },
 		"it is another pod":      func(p *corev1.Pod) { p.UID = "another" },
 		"it refuses differently": func(p *corev1.Pod) { p.Status.InitContainerStatuses[0].State.Terminated.Message = "ErrFailed: no" },
 	} {
