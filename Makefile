@@ -117,7 +117,7 @@ E2E := go test -count=1 -p 2 -parallel 4 -timeout 30m
 .PHONY: test-e2e
 test-e2e: tools ## The test module: real control planes
 	@echo '== e2e: against a real control plane'
-	@# The long ones first: one that keeps both cores busy, then one that waits.
+	@# The long ones first; etcds, machines and guarded, which work most, follow each other.
 	cd test && $(E2E) ./etcds ./restored ./machines ./recovered ./guarded ./talos ./...
 
 # `make soak SOAK_FOR=10m QUORATE_CHAOS_SEED=1` repeats a run, and for how long.
